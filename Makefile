@@ -1,0 +1,31 @@
+# Everything runs in .venv, which the first call makes. `make demo` and `make test` are all one needs.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+SHELL := /bin/bash
+
+.PHONY: demo test lint bench clean
+
+.venv/.ready: pyproject.toml constraints.txt
+	@echo "Setting up .venv (the first time this takes a minute or two) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "whiffclock needs Python 3.11 or newer; name one with make PYTHON=..."; exit 1; }
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: .venv/.ready
+	@$(BIN)/whiffclock demo --out demo
+
+test: .venv/.ready lint
+	@$(BIN)/python -m pytest
+
+lint: .venv/.ready
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+bench: .venv/.ready
+	@$(BIN)/python benchmarks/qlearning.py
+
+clean:
+	rm -rf .venv demo

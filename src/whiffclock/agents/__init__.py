@@ -1,0 +1,1 @@
+"""Searchers: each module makes a policy."""

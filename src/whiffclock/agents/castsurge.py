@@ -1,0 +1,47 @@
+"""Cast-and-surge with an opening angle (paper, Algorithm 1).
+
+On a whiff: surge one cell upwind. In a blank: cast across the wind, to alternating sides, as far as
+``ceil(tan(angle) x)`` with x the upwind distance since the whiff; one cell upwind between two casts.
+Since a whiff resets everything it remembers, the heuristic is a fixed action for each value of a clock,
+like any single-Q policy.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from whiffclock import __version__
+from whiffclock.kernels.episode import CROSSWIND_MINUS, CROSSWIND_PLUS, UPWIND
+from whiffclock.params import ClockSettings, require
+from whiffclock.policy import ClockPolicy
+
+NAME = "cast-and-surge"
+ANGLES = tuple(range(5, 90, 5))
+
+
+def cast_and_surge(angle: float, horizon: int = 500) -> ClockPolicy:
+    """The heuristic with half-opening ``angle`` in degrees."""
+    require(0 < angle < 90, f"The half-opening angle is {angle:g}; it must lie between 0 and 90 degrees.")
+    slope = math.tan(math.radians(angle))
+    actions = [UPWIND]
+    x, y, side = 1, 0, +1
+    while len(actions) < horizon:
+        # tan 45 degrees is a hair below 1 in floating point; a hair must not decide a cast.
+        edge = side * math.ceil(slope * x - 1e-9)
+        if y < edge:
+            y += 1
+            actions.append(CROSSWIND_PLUS)
+        elif y > edge:
+            y -= 1
+            actions.append(CROSSWIND_MINUS)
+        else:
+            side, x = -side, x + 1
+            actions.append(UPWIND)
+    return ClockPolicy(
+        name=NAME,
+        clock=ClockSettings(horizon=horizon),
+        actions=np.array(actions, dtype=np.int8),
+        made_from={"angle": angle, "version": __version__},
+    )

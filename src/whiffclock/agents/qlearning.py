@@ -1,0 +1,174 @@
+"""Tabular Q-learning on a clock memory (paper, "Training procedure").
+
+.. math:: Q(s_t, a_t) \\leftarrow Q(s_t, a_t) + \\alpha_k (r_t + \\gamma \\max_a Q(s_{t+1}, a) - Q(s_t, a_t))
+
+with reward 1 for the move that enters the source region and -(1 - gamma) for any other. Entering the
+source ends the episode and its target does not bootstrap; running out of H steps cuts it short and the
+target does (R8). Learning rate and exploration fall linearly with the episode k. Ties go to the first of
+upwind, +y, -y, downwind (R9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whiffclock import __version__
+from whiffclock.kernels.episode import N_ACTIONS, Clock, Lesson, World, learn
+from whiffclock.memory import clock_tables
+from whiffclock.params import ClockSettings, LearningSettings, WorldSettings, require
+from whiffclock.plume import Plume
+from whiffclock.policy import ClockPolicy
+
+KINDS = {1: "single-Q", 2: "two-Q"}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One training: everything that determines its result."""
+
+    plume: Plume
+    threshold: float
+    clock: ClockSettings = field(default_factory=ClockSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    world: WorldSettings = field(default_factory=WorldSettings)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
+
+    @property
+    def name(self) -> str:
+        """Kind of agent that comes out."""
+        return KINDS.get(self.clock.modes, f"{self.clock.modes}-mode")
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that determines the result, in plain values."""
+        return {
+            "plume": self.plume.fingerprint,
+            "origin": self.plume.origin,
+            "threshold": self.threshold,
+            "learning": self.learning.to_dict(),
+            "world": self.world.to_dict(),
+            "seed": self.seed,
+            "version": __version__,
+        }
+
+
+class Training:
+    """A training under way: it can be advanced in parts, with the same result as in one go."""
+
+    def __init__(self, task: Task) -> None:
+        whiffs = task.plume.whiffs(task.threshold)
+        learning = task.learning
+        self.task = task
+        self.episode = 0
+        self.q = np.full((task.clock.rows, N_ACTIONS), learning.q_start)
+        self._best = np.empty(task.clock.rows, dtype=np.int64)
+        self._top = np.empty(task.clock.rows)
+        self._world: World = whiffs.world(task.world)
+        self._clock: Clock = clock_tables(task.clock)
+        self._cells = task.plume.starts(task.threshold, task.world)
+        self._lesson = make_lesson(task, whiffs.shape[0])
+        self._counters = np.random.SeedSequence(task.seed).generate_state(1, np.uint64)
+        points = -(-learning.episodes // self._lesson.curve_every)
+        self._curve = np.zeros((points, 3))
+        self._usage = np.zeros(task.clock.modes, dtype=np.int64)
+        self._void_record = np.zeros(6, dtype=np.int64)
+
+    @property
+    def done(self) -> bool:
+        """Whether all episodes have been played."""
+        return self.episode >= self.task.learning.episodes
+
+    @property
+    def steps(self) -> int:
+        """Steps taken so far."""
+        return int(self._curve[:, 2].sum())
+
+    def advance(self, episodes: int) -> int:
+        """Play up to ``episodes`` more; return how many were played."""
+        last = min(self.episode + episodes, self.task.learning.episodes)
+        learn(
+            self._world,
+            self._clock,
+            self._lesson,
+            self._cells,
+            self.q,
+            self._best,
+            self._top,
+            self._counters,
+            self.episode,
+            last,
+            self._curve,
+            self._usage,
+            self._void_record,
+        )
+        played, self.episode = last - self.episode, last
+        return played
+
+    def policy(self) -> ClockPolicy:
+        """The greedy policy of the Q-matrix as it is now."""
+        return ClockPolicy(
+            name=self.task.name,
+            clock=self.task.clock,
+            actions=np.argmax(self.q, axis=1).astype(np.int8),
+            made_from=self.task.describe() | {"episodes_played": self.episode},
+            q=self.q.copy(),
+            records=self._records(),
+        )
+
+    def _records(self) -> dict[str, np.ndarray]:
+        """Learning curve per point (episode, mean return, arrival rate, mean steps), usage, void record."""
+        every = self._lesson.curve_every
+        points = -(-self.episode // every)
+        ends = np.minimum((np.arange(points) + 1) * every, self.episode)
+        played = np.diff(ends, prepend=0)
+        means = self._curve[:points] / played[:, None]
+        usage = self._usage if self.task.clock.modes > 1 else np.array([self.steps])
+        return {
+            "curve": np.column_stack([ends, means]),
+            "usage": usage.copy(),
+            "void": self._void_record.copy(),
+        }
+
+
+def make_lesson(task: Task, snapshots: int) -> Lesson:
+    """The kernel's view of the settings."""
+    learning, horizon = task.learning, task.clock.horizon
+    start_snapshots = snapshots
+    if task.world.end_of_record == "avoid":
+        start_snapshots = snapshots - horizon
+        require(
+            start_snapshots >= 1,
+            f"The record has {snapshots} snapshots; starting {horizon} before its end needs more than that.",
+        )
+    return Lesson(
+        horizon=horizon,
+        gamma=learning.gamma,
+        alpha_start=learning.alpha_start,
+        alpha_end=learning.alpha_end,
+        alpha_decay=learning.alpha_decay,
+        epsilon_start=learning.epsilon_start,
+        epsilon_end=learning.epsilon_end,
+        epsilon_decay=learning.epsilon_decay,
+        bootstrap_at_horizon=learning.bootstrap_at_horizon,
+        start_on_whiff=task.world.start_on_whiff,
+        start_snapshots=start_snapshots,
+        curve_every=-(-learning.episodes // learning.curve_points),
+        record_from=max(0, learning.episodes - learning.record_last),
+    )
+
+
+def train(task: Task, progress: Callable[[int], None] | None = None, parts: int = 100) -> ClockPolicy:
+    """Train one agent; ``progress`` hears of every part of the episodes, and may raise to stop it."""
+    training = Training(task)
+    part = max(1, -(-task.learning.episodes // parts))
+    while not training.done:
+        played = training.advance(part)
+        if progress is not None:
+            progress(played)
+    return training.policy()

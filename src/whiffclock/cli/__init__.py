@@ -1,0 +1,36 @@
+"""The command line: ``whiffclock train | evaluate | compare | info | demo``."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from whiffclock.params import InputError
+
+app = typer.Typer(
+    name="whiffclock",
+    help="Olfactory search in turbulence with a clock for a memory.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+# The commands register themselves with the app.
+from whiffclock.cli import demo, info, judge, train  # noqa: E402, F401
+
+
+def main() -> None:
+    """Entry point: bad input gets one sentence and exit code 2, Ctrl-C a clean end and 130."""
+    try:
+        app()
+    except InputError as error:
+        print(f"whiffclock: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("whiffclock: stopped.", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

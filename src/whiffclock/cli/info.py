@@ -1,0 +1,120 @@
+"""``whiffclock info``: what a file is, or what this installation is."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from whiffclock import __version__
+from whiffclock.cli import app
+from whiffclock.cli import options as opt
+from whiffclock.params import (
+    ENVIRONMENTS,
+    ClockSettings,
+    EvaluationSettings,
+    InputError,
+    LearningSettings,
+    WorldSettings,
+    require,
+)
+
+
+@app.command()
+def info(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A policy or a plume.")] = None,
+    json: opt.AsJson = False,
+) -> None:
+    """Describe a policy, a plume, or (without a file) this installation and its defaults."""
+    if file is None:
+        facts = installation()
+    else:
+        require(file.is_file(), f"There is no file at {file}.")
+        facts = policy_facts(file) if is_policy(file) else plume_facts(file)
+    if json:
+        opt.print_json(facts)
+        return
+    for key, value in facts.items():
+        opt.out.print(f"[bold]{key:>14}[/bold]  {readable(value)}", highlight=False)
+
+
+def installation() -> dict[str, Any]:
+    """Version, machine and defaults."""
+    from whiffclock.runs.engine import cores
+
+    return {
+        "whiffclock": __version__,
+        "python": platform.python_version(),
+        "cores": cores(),
+        "environments": ENVIRONMENTS,
+        "world": WorldSettings().to_dict(),
+        "clock": ClockSettings().to_dict(),
+        "learning": LearningSettings().to_dict(),
+        "evaluation": EvaluationSettings().to_dict(),
+    }
+
+
+def is_policy(file: Path) -> bool:
+    """Whether the file says that it is a policy."""
+    import numpy as np
+
+    try:
+        with np.load(file, allow_pickle=False) as loaded:
+            return "header" in loaded
+    except Exception:  # whatever is wrong with it, the readers say it better
+        return False
+
+
+def policy_facts(file: Path) -> dict[str, Any]:
+    """What a policy is and what made it."""
+    from whiffclock.policy import ClockPolicy
+
+    policy = ClockPolicy.load(file)
+    facts: dict[str, Any] = {"policy": policy.name, "clock": policy.clock.to_dict(), **policy.made_from}
+    if "curve" in policy.records:
+        episodes, mean_return, arrivals, steps = policy.records["curve"][-1].tolist()
+        facts["at the end"] = {
+            "episode": int(episodes),
+            "return": round(mean_return, 4),
+            "arrivals": round(arrivals, 4),
+            "steps": round(steps, 1),
+        }
+        names = ("largest_void_state", "void_sum", "voids", "longest_blank", "blank_sum", "blanks")
+        facts["last episodes"] = dict(zip(names, policy.records["void"].tolist(), strict=True))
+    facts["surge"] = int((policy.actions[1:] != 0).argmax()) + 1
+    return facts
+
+
+def plume_facts(file: Path) -> dict[str, Any]:
+    """What a plume is: grid, source, whiffs per environment."""
+    from whiffclock.plume.files import read_plume
+
+    plume = read_plume(file)
+    snapshots, length, width = plume.field.shape
+    facts: dict[str, Any] = {
+        "plume": plume.origin,
+        "snapshots": snapshots,
+        "grid": [length, width],
+        "source": list(plume.source),
+        "fingerprint": plume.fingerprint,
+        "highest": float(plume.field.max()),
+    }
+    for name, threshold in ENVIRONMENTS.items():
+        try:
+            facts[name] = {
+                "threshold": threshold,
+                "whiff_probability": round(float(plume.whiffs(threshold).probability().mean()), 4),
+                "start_cells": len(plume.starts(threshold, WorldSettings(start_threshold=None))),
+            }
+        except InputError:
+            facts[name] = {"threshold": threshold, "whiff_probability": 0.0, "start_cells": 0}
+    return facts
+
+
+def readable(value: Any) -> str:
+    """A dictionary as ``key value`` pairs."""
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {readable(v)}" for k, v in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,127 @@
+"""``whiffclock evaluate`` and ``whiffclock compare``: how good are policies?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whiffclock.cli import app
+from whiffclock.cli import options as opt
+from whiffclock.params import ENVIRONMENTS, EvaluationSettings, environment_name, require
+from whiffclock.plume import Plume
+
+Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policy files, or folders of them.")]
+Snapshots = Annotated[int, typer.Option(help="Start snapshots per cell, stratified over the record.")]
+Seed = Annotated[int, typer.Option(help="Seed of the start snapshots.")]
+Gamma = Annotated[float, typer.Option(help="Discount in G.")]
+Horizon = Annotated[int | None, typer.Option(help="Steps allowed per search; default: the policy's H.")]
+
+
+@app.command()
+def evaluate(
+    policies: Policies,
+    plume: opt.PlumeFile = None,
+    source: opt.Source = None,
+    environment: opt.Environment = None,
+    snapshots: Snapshots = EvaluationSettings.snapshots,
+    seed: Seed = EvaluationSettings.seed,
+    gamma: Gamma = EvaluationSettings.gamma,
+    horizon: Horizon = None,
+    radius: opt.Radius = 2.0,
+    start_threshold: opt.StartThreshold = "7e-6",
+    start_on_whiff: opt.StartOnWhiff = False,
+    end_of_record: opt.EndOfRecord = "wrap",
+    records: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep per-start records here.")] = None,
+    json: opt.AsJson = False,
+) -> None:
+    """Search from every start without exploration: G, T_min/T and f+, with standard errors.
+
+    Each policy is tested in the environment it was trained in, unless environments are named.
+    """
+    from rich.progress import track
+
+    from whiffclock.evaluate import evaluate as judge
+    from whiffclock.experiments.ensembles import find_policies, require_writable
+    from whiffclock.policy import write_npz
+    from whiffclock.report.tables import evaluation_table
+
+    settings = EvaluationSettings(snapshots, seed, gamma, horizon)
+    world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
+    found = find_policies(policies)
+    if records is not None:
+        require_writable(records)
+    jobs = []
+    for path, policy in found:
+        own = [] if policy.threshold is None else [policy.threshold]
+        thresholds = opt.parse_thresholds(environment) if environment else own
+        require(bool(thresholds), f"{path} belongs to no environment; name one with --environment.")
+        jobs += [(path, policy, threshold) for threshold in thresholds]
+    field = opt.open_plume(plume, source)
+    named = []
+    for path, policy, threshold in track(jobs, "evaluating", console=opt.talk, transient=True):
+        result = judge(policy, field, threshold, world, settings)
+        named.append((path, environment_name(threshold), result))
+    if records is not None:
+        for path, name, result in named:
+            write_npz(records / f"{path.parent.name}-{path.stem}-in-{name}.npz", **result.arrays())
+    if json:
+        opt.print_json([{"file": str(path), "environment": name, **result.to_dict()} for path, name, result in named])
+        return
+    rows = [(f"{path.parent.name}/{path.stem}", name, result) for path, name, result in named]
+    opt.out.print(evaluation_table(rows, "Mean over all starts ± standard error", caption(field, settings)))
+    warn_other_plume(field, [policy.made_from.get("plume") for _, policy in found])
+
+
+@app.command()
+def compare(
+    policies: Policies,
+    plume: opt.PlumeFile = None,
+    source: opt.Source = None,
+    environment: opt.Environment = None,
+    everywhere: Annotated[bool, typer.Option("--everywhere", help="Test every policy in every plume.")] = False,
+    heuristic_tau: Annotated[int, typer.Option(help="tau of 2Q^h; 0 leaves 2Q^h out.")] = 10,
+    snapshots: Snapshots = EvaluationSettings.snapshots,
+    seed: Seed = EvaluationSettings.seed,
+    gamma: Gamma = EvaluationSettings.gamma,
+    horizon: Horizon = None,
+    radius: opt.Radius = 2.0,
+    start_threshold: opt.StartThreshold = "7e-6",
+    start_on_whiff: opt.StartOnWhiff = False,
+    end_of_record: opt.EndOfRecord = "wrap",
+    json: opt.AsJson = False,
+) -> None:
+    """Put ensembles side by side, with 2Q^h and tuned cast-and-surge, on the same starts."""
+    from whiffclock.experiments.ensembles import find_policies
+    from whiffclock.experiments.performance import compare as compare_all
+    from whiffclock.experiments.performance import heuristic_ensemble
+    from whiffclock.report.tables import comparison_table
+
+    settings = EvaluationSettings(snapshots, seed, gamma, horizon)
+    world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
+    found = [policy for _, policy in find_policies(policies)]
+    trained = {policy.threshold for policy in found if policy.threshold is not None}
+    thresholds = opt.parse_thresholds(environment) if environment or not trained else sorted(trained)
+    field = opt.open_plume(plume, source)
+    if heuristic_tau:
+        found += heuristic_ensemble(found, ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"], heuristic_tau)
+    with opt.talk.status("evaluating"):
+        rows = compare_all(field, found, thresholds, world, settings, everywhere=everywhere)
+    if json:
+        opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in rows]})
+        return
+    opt.out.print(comparison_table(rows, "Median (range) of an ensemble, mean ±s.e. of one", caption(field, settings)))
+    warn_other_plume(field, [policy.made_from.get("plume") for policy in found])
+
+
+def caption(field: Plume, settings: EvaluationSettings) -> str:
+    """What was run, in one line."""
+    return f"{field.origin}; every start cell, {settings.snapshots} snapshots each"
+
+
+def warn_other_plume(field: Plume, trained_on: list[str | None]) -> None:
+    """Say so when policies meet a plume they were not trained on."""
+    strangers = sum(1 for fingerprint in trained_on if fingerprint not in (None, field.fingerprint))
+    if strangers:
+        opt.talk.print(f"{strangers} of {len(trained_on)} policies were trained on another plume than this one.")

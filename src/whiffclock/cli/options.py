@@ -1,0 +1,129 @@
+"""Options that several commands share, and how their words become settings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require
+from whiffclock.plume import Plume
+
+#: Talk goes to stderr, results to stdout: a result can always be piped.
+talk = Console(stderr=True)
+out = Console()
+
+PlumeFile = Annotated[
+    Path | None,
+    typer.Option("--plume", metavar="FILE", help="Plume file (.npy (t, x, y) or .npz); default: the stand-in."),
+]
+Source = Annotated[
+    str | None, typer.Option("--source", metavar="X,Y", help="Source cell; default: upwind end, middle.")
+]
+Environment = Annotated[
+    list[str] | None,
+    typer.Option("--environment", "-e", metavar="NAME", help=f"{', '.join(ENVIRONMENTS)}, or a threshold; repeatable."),
+]
+Radius = Annotated[float, typer.Option(help="Radius of the source region, in cells.")]
+StartThreshold = Annotated[
+    str,
+    typer.Option(metavar="C|own", help="Starts are the cells that exceed this once; 'own': the environment's."),
+]
+StartOnWhiff = Annotated[bool, typer.Option("--start-on-whiff", help="Start when there is a whiff.")]
+EndOfRecord = Annotated[str, typer.Option(metavar="wrap|avoid", help="What to do at the end of the record.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def open_plume(path: Path | None, source: str | None = None) -> Plume:
+    """The plume a user named, or the stand-in."""
+    cell = None if source is None else parse_cell(source)
+    if path is None:
+        from whiffclock.plume.standin import standin_plume
+
+        require(cell is None, "The stand-in plume has a source of its own; --source goes with --plume.")
+        return standin_plume()
+    from whiffclock.plume.files import read_plume
+
+    return read_plume(path, cell)
+
+
+def parse_cell(text: str) -> tuple[int, int]:
+    """``"0,13"`` to (0, 13)."""
+    try:
+        x, y = (int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"--source is {text!r}; it must be two whole numbers, such as 0,13.") from error
+    return x, y
+
+
+def parse_thresholds(names: list[str] | None) -> list[float]:
+    """Environment names or numbers to thresholds; all four by default."""
+    return [
+        ENVIRONMENTS[name] if name in ENVIRONMENTS else parse_number(name, "--environment")
+        for name in names or ENVIRONMENTS
+    ]
+
+
+def parse_number(text: str, option: str) -> float:
+    """A number, or one clear sentence."""
+    try:
+        return float(text)
+    except ValueError as error:
+        choices = f"one of {', '.join(ENVIRONMENTS)}, or a number" if option == "--environment" else "a number"
+        raise InputError(f"{option} is {text!r}; it must be {choices}.") from error
+
+
+def world_settings(
+    radius: float = 2.0, start_threshold: str = "7e-6", start_on_whiff: bool = False, end_of_record: str = "wrap"
+) -> WorldSettings:
+    """World settings from the command line's words."""
+    own = start_threshold == "own"
+    return WorldSettings(
+        radius=radius,
+        start_threshold=None if own else parse_number(start_threshold, "--start-threshold"),
+        start_on_whiff=start_on_whiff,
+        end_of_record=end_of_record,  # type: ignore[arg-type]
+    )
+
+
+def print_json(value: Any) -> None:
+    """JSON to stdout, unwrapped and uncoloured."""
+    print(json.dumps(value, indent=2))
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f}/s", style="progress.data.speed")
+
+
+def progress_bar(unit: str) -> Progress:
+    """A bar with amount, rate and time left, on stderr."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        _Rate(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=talk,
+        transient=True,
+    )

@@ -1,0 +1,1 @@
+"""What to run, and what to compute from it; one module per question."""

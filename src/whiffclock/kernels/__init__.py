@@ -1,0 +1,1 @@
+"""Compiled loops. They know arrays, and nothing else of the house."""

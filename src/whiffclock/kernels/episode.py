@@ -1,0 +1,323 @@
+"""The world's one step rule, and the loops over it: Q-learning and rollout.
+
+A searcher stands at ``(x, y)`` and smells snapshot ``t``. In one step it moves by one cell, time goes on
+by one snapshot (from the last to the first), and it smells again where it now stands. Off the grid it
+smells nothing. The episode ends in the disc around the source.
+
+Layouts
+-------
+``whiffs[x, w, t]``
+    bit ``b`` of the 32-bit word is the whiff at ``y = 32 w + b``; time is last, so that a searcher that
+    moves across the wind reads neighbouring words.
+``next_node[node, whiff]``, ``row[node]``, ``mode[node]``
+    the memory as a finite-state machine (see :mod:`whiffclock.memory`): which node follows, which row of
+    the Q-matrix the node reads, which mode it belongs to.
+``q[row, action]``
+    actions in the order of the tie rule: upwind, +y, -y, downwind.
+
+Speed
+-----
+While a searcher explores, its action and its whiffs cannot be predicted, and a mispredicted branch
+costs more than the whole step. The greedy action and its value are therefore kept per row and refreshed
+by comparisons that compile to selects; what remains of branches is predictable.
+
+All loops share this file because a cached kernel does not notice a changed callee in another file.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+UPWIND, CROSSWIND_PLUS, CROSSWIND_MINUS, DOWNWIND = 0, 1, 2, 3
+N_ACTIONS = 4
+
+# Counter and finalizer of SplitMix64; the 53 high bits of a draw decide whether to explore.
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_U = np.uint64
+_I = np.int64
+
+
+# Without Numba's runtime there is no reference counting, which would cost more than the step itself; in
+# return a kernel allocates nothing.
+_kernel = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)  # type: ignore[call-overload]
+
+
+class Site(NamedTuple):
+    """Grid width and source region. Numbers only: an array in a tuple is reference-counted at every step."""
+
+    width: int  # number of cells across the wind
+    source_x: int
+    source_y: int
+    radius_squared: int
+
+
+class World(NamedTuple):
+    """What the step rule needs to know of a plume at one threshold."""
+
+    whiffs: np.ndarray  # uint32[x, w, t]
+    site: Site
+
+
+class Clock(NamedTuple):
+    """A memory as a finite-state machine."""
+
+    next_node: np.ndarray  # int32[node, whiff]
+    row: np.ndarray  # int32[node]
+    mode: np.ndarray  # int32[node]
+    first: np.ndarray  # int32[whiff], the node after the first observation
+    modes: int
+
+
+class Lesson(NamedTuple):
+    """What Q-learning needs beside world and memory."""
+
+    horizon: int
+    gamma: float
+    alpha_start: float
+    alpha_end: float
+    alpha_decay: float
+    epsilon_start: float
+    epsilon_end: float
+    epsilon_decay: float
+    bootstrap_at_horizon: bool
+    start_on_whiff: bool
+    start_snapshots: int  # starts are drawn from snapshots 0 .. start_snapshots - 1
+    curve_every: int  # episodes per point of the learning curve
+    record_from: int  # first episode of the void-state and blank records
+
+
+@_kernel
+def draw(counter):
+    """SplitMix64: the random word that belongs to a counter value."""
+    z = (counter ^ (counter >> _U(30))) * _MIX_1
+    z = (z ^ (z >> _U(27))) * _MIX_2
+    return z ^ (z >> _U(31))
+
+
+@_kernel
+def below(bits, n):
+    """Map 32 random bits to 0 .. n-1 (bias below n / 2**32)."""
+    return _I((bits * _U(n)) >> _U(32))
+
+
+@_kernel
+def smell(whiffs, site, x, y, t):
+    """1 on a whiff at cell (x, y) of snapshot t, else 0; off the grid always 0."""
+    whiff = _U(0)
+    if (_U(x) < _U(whiffs.shape[0])) & (_U(y) < _U(site.width)):
+        word = whiffs[_U(x), _U(y) >> _U(5), _U(t)]
+        whiff = _U(word >> (_U(y) & _U(31))) & _U(1)
+    return whiff
+
+
+@_kernel
+def step(whiffs, site, x, y, t, action):
+    """One step: move, let time pass, arrive or smell. Returns x, y, t, arrived, whiff."""
+    x += _I(action == DOWNWIND) - _I(action == UPWIND)
+    y += _I(action == CROSSWIND_PLUS) - _I(action == CROSSWIND_MINUS)
+    t += 1
+    t = 0 if t == whiffs.shape[2] else t
+    dx = x - site.source_x
+    dy = y - site.source_y
+    arrived = dx * dx + dy * dy <= site.radius_squared
+    return x, y, t, arrived, smell(whiffs, site, x, y, t)
+
+
+@_kernel
+def greedy(q, row):
+    """Best action of a row and its value; of equals, the first."""
+    q0, q1, q2, q3 = q[row, 0], q[row, 1], q[row, 2], q[row, 3]
+    low = q1 if q1 > q0 else q0
+    high = q3 if q3 > q2 else q2
+    if_low = _I(q1 > q0)
+    if_high = _I(2) + _I(q3 > q2)
+    return (if_high if high > low else if_low), (high if high > low else low)
+
+
+@_kernel
+def scheduled(start, end, decay, episode):
+    """Linear fall from start to end over ``decay`` episodes."""
+    return end + (start - end) * max((decay - episode - 1) / decay, 0.0)
+
+
+@_kernel
+def draw_start(whiffs, site, cells, lesson, counter):
+    """Uniform over start cells and snapshots; redrawn in time until it is a whiff, if that is asked."""
+    counter += _GOLDEN
+    word = draw(counter)
+    cell = below(word >> _U(32), cells.shape[0])
+    x, y = _I(cells[cell, 0]), _I(cells[cell, 1])
+    t = below(word & _U(0xFFFFFFFF), lesson.start_snapshots)
+    whiff = smell(whiffs, site, x, y, t)
+    while lesson.start_on_whiff and whiff == 0:
+        counter += _GOLDEN
+        t = below(draw(counter) >> _U(32), lesson.start_snapshots)
+        whiff = smell(whiffs, site, x, y, t)
+    return x, y, t, whiff, counter
+
+
+@_kernel
+def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curve, usage, void_record):
+    """Q-learning over the episodes ``first`` to ``last - 1``.
+
+    Parameters
+    ----------
+    cells : int32[n, 2]
+        Start cells.
+    q : float64[row, action]
+        Changed in place.
+    best, top : int64[row], float64[row]
+        Work space: the greedy action of each row, and its value.
+    counters : uint64[1]
+        State of the random numbers; changed in place, so that a training can go on where it stopped.
+    curve : float64[point, 3]
+        Sums of discounted return, arrivals and steps for every ``curve_every`` episodes.
+    usage : int64[mode]
+        Decisions taken in each mode (left alone when there is only one).
+    void_record : int64[6]
+        From episode ``record_from`` on: largest void state, sum and number of void states visited;
+        longest blank between two whiffs, sum and number of them.
+    """
+    whiffs, site = world
+    for r in range(q.shape[0]):
+        best[r], top[r] = greedy(q, r)
+    gamma = lesson.gamma
+    horizon = lesson.horizon
+    next_node, rows, mode_of, first_node = clock.next_node, clock.row, clock.mode, clock.first
+    modes = clock.modes
+    cost = -(1.0 - gamma)
+    counter = counters[0]
+    for episode in range(first, last):
+        alpha = scheduled(lesson.alpha_start, lesson.alpha_end, lesson.alpha_decay, episode)
+        epsilon = scheduled(lesson.epsilon_start, lesson.epsilon_end, lesson.epsilon_decay, episode)
+        explore_below = _U(epsilon * 9007199254740992.0)  # epsilon in units of 2**-53
+        recording = episode >= lesson.record_from
+        x, y, t, whiff, counter = draw_start(whiffs, site, cells, lesson, counter)
+        node = _U(first_node[whiff])
+        row = _U(rows[node])
+        blank, smelled = _I(1) - _I(whiff), whiff == 1
+        arrived = False
+        steps = 0
+        while steps < horizon and not arrived:
+            counter += _GOLDEN
+            word = draw(counter)
+            action = _I(word & _U(3)) if (word >> _U(11)) < explore_below else best[row]
+            if modes > 1:
+                usage[mode_of[node]] += 1
+            if recording:
+                record_void(void_record, blank, horizon - 1)
+            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, action)
+            steps += 1
+            if recording and whiff == 1 and not arrived:
+                if smelled and blank > 0:
+                    record_blank(void_record, blank)
+                smelled = True
+            blank = (blank + 1) & (_I(whiff) - 1)
+            node = _U(next_node[node, whiff])
+            following = _U(rows[node])
+            target = 1.0 if arrived else cost + gamma * top[following]
+            if steps == horizon and not arrived and not lesson.bootstrap_at_horizon:
+                target = cost
+            value = q[row, _U(action)]
+            q[row, _U(action)] = value + alpha * (target - value)
+            best[row], top[row] = greedy(q, row)
+            row = following
+        point = episode // lesson.curve_every
+        curve[point, 0] += discounted_return(gamma, steps, arrived)
+        curve[point, 1] += arrived
+        curve[point, 2] += steps
+    counters[0] = counter
+
+
+@_kernel
+def record_void(record, blank, last_state):
+    """Note the void state in which a decision is taken."""
+    if blank > 0:
+        state = min(blank, last_state)
+        record[0] = max(record[0], state)
+        record[1] += state
+        record[2] += 1
+
+
+@_kernel
+def record_blank(record, blank):
+    """Note a blank that a whiff has ended."""
+    record[3] = max(record[3], blank)
+    record[4] += blank
+    record[5] += 1
+
+
+@_kernel
+def discounted_return(gamma, steps, arrived):
+    """Sum of gamma**t r_t: costs of -(1 - gamma) per step, and 1 for the step that arrives."""
+    return 2.0 * gamma ** (steps - 1) - 1.0 if arrived else gamma**steps - 1.0
+
+
+@_kernel
+def rollout(world, clock, actions, starts, horizon, arrival, last_whiff, mode_steps, occupancy):
+    """Follow a fixed action per row from every start.
+
+    Parameters
+    ----------
+    actions : int8[row]
+    starts : int32[n, 3]
+        x, y and snapshot.
+    arrival : int32[n]
+        Steps until the source; 0 on failure.
+    last_whiff : int32[n, 3]
+        x, y and step of the last whiff; step -1 where there was none.
+    mode_steps : int32[n, mode]
+    occupancy : int64[mode, x, y]
+        Decisions taken per mode and cell of the grid, added to what is there.
+    """
+    whiffs, site = world
+    next_node, rows, mode_of, first = clock.next_node, clock.row, clock.mode, clock.first
+    for i in range(starts.shape[0]):
+        x, y, t = _I(starts[i, 0]), _I(starts[i, 1]), _I(starts[i, 2])
+        whiff = smell(whiffs, site, x, y, t)
+        node = first[whiff]
+        last_whiff[i, 2] = -1
+        steps = 0
+        arrived = False
+        while steps < horizon and not arrived:
+            if whiff == 1:
+                last_whiff[i, 0], last_whiff[i, 1], last_whiff[i, 2] = x, y, steps
+            mode = mode_of[node]
+            mode_steps[i, mode] += 1
+            if 0 <= x < occupancy.shape[1] and 0 <= y < occupancy.shape[2]:
+                occupancy[mode, x, y] += 1
+            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, _I(actions[rows[node]]))
+            node = next_node[node, whiff]
+            steps += 1
+        if whiff == 1 and not arrived:
+            last_whiff[i, 0], last_whiff[i, 1], last_whiff[i, 2] = x, y, steps
+        arrival[i] = steps if arrived else 0
+
+
+@_kernel
+def step_all(world, position, action, active, arrived, whiff):
+    """The step rule for many searchers at once, for policies that keep a memory of their own.
+
+    ``position`` (int64[n, 3]: x, y, snapshot), ``arrived`` and ``whiff`` (bool[n]) change in place for the
+    searchers that are ``active``.
+    """
+    whiffs, site = world
+    for i in range(position.shape[0]):
+        if active[i]:
+            x, y, t, there, smelt = step(whiffs, site, position[i, 0], position[i, 1], position[i, 2], _I(action[i]))
+            position[i, 0], position[i, 1], position[i, 2] = x, y, t
+            arrived[i] = there
+            whiff[i] = smelt == 1
+
+
+@_kernel
+def smell_all(world, position, whiff):
+    """First observation of many searchers."""
+    whiffs, site = world
+    for i in range(position.shape[0]):
+        whiff[i] = smell(whiffs, site, position[i, 0], position[i, 1], position[i, 2]) == 1

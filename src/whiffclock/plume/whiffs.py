@@ -1,0 +1,115 @@
+"""From concentration to whiffs: a field is thresholded once, into a packed record.
+
+The record holds one bit per cell and snapshot, ``words[x, w, t]`` with bit ``y - 32 w``: 1.3 MB for the
+paper's field, which stays in a core's cache while agents learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from whiffclock.kernels.episode import Site, World
+from whiffclock.params import WorldSettings, environment_name, require, require_threshold
+
+_WORD = 32
+_CHUNK_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Whiffs:
+    """All whiffs of a plume at one threshold.
+
+    Attributes
+    ----------
+    words
+        uint32[x, w, t]; bit b of word w is the whiff at y = 32 w + b.
+    width
+        Number of cells across the wind.
+    threshold
+        A whiff is a concentration of at least this.
+    source
+        Cell (x, y) of the source.
+    fingerprint
+        Fingerprint of the plume this was made from.
+    """
+
+    words: np.ndarray
+    width: int
+    threshold: float
+    source: tuple[int, int]
+    fingerprint: str = ""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(snapshots, cells along the wind, cells across)."""
+        length, _, snapshots = self.words.shape
+        return snapshots, length, self.width
+
+    @property
+    def environment(self) -> str:
+        """Name of the environment this threshold makes."""
+        return environment_name(self.threshold)
+
+    def world(self, settings: WorldSettings) -> World:
+        """What the kernels see of it."""
+        x, y = self.source
+        return World(self.words, Site(self.width, x, y, int(settings.radius**2)))
+
+    def ever(self) -> np.ndarray:
+        """bool[x, y]: cells with at least one whiff in the record."""
+        return _unpack(np.bitwise_or.reduce(self.words, axis=2), self.width)
+
+    def probability(self) -> np.ndarray:
+        """float[x, y]: share of snapshots with a whiff."""
+        counts = np.zeros((self.words.shape[0], self.width), dtype=np.int64)
+        for t in range(self.words.shape[2]):
+            counts += _unpack(self.words[:, :, t], self.width)
+        return counts / self.words.shape[2]
+
+
+def threshold_field(field: np.ndarray, threshold: float, source: tuple[int, int], fingerprint: str = "") -> Whiffs:
+    """Threshold ``field[t, x, y]``, some snapshots at a time."""
+    require_threshold(threshold)
+    snapshots, length, width = field.shape
+    words = np.empty((length, -(-width // _WORD), snapshots), dtype=np.uint32)
+    for part in time_chunks(field):
+        words[:, :, part] = np.moveaxis(_pack(field[part] >= threshold), 0, 2)
+    return Whiffs(words, width, threshold, source, fingerprint)
+
+
+def time_chunks(field: np.ndarray) -> Iterator[slice]:
+    """Slices of the first axis, small enough to work on in memory."""
+    per_snapshot = max(1, field[0].size * field.itemsize)
+    size = max(1, _CHUNK_BYTES // per_snapshot)
+    for first in range(0, field.shape[0], size):
+        yield slice(first, min(first + size, field.shape[0]))
+
+
+def start_cells(start: Whiffs, settings: WorldSettings) -> np.ndarray:
+    """D_init as int32[n, 2]: cells that whiff at least once in ``start``, outside the source disc."""
+    x, y = np.nonzero(start.ever())
+    outside = (x - start.source[0]) ** 2 + (y - start.source[1]) ** 2 > settings.radius**2
+    cells = np.stack([x[outside], y[outside]], axis=1).astype(np.int32)
+    require(
+        len(cells) > 0,
+        f"No cell outside the source region ever reaches the start threshold {start.threshold:g}, so there "
+        "is nowhere to start from; lower the start threshold.",
+    )
+    return cells
+
+
+def _pack(whiffs: np.ndarray) -> np.ndarray:
+    """bool[..., y] to uint32[..., w]."""
+    width = whiffs.shape[-1]
+    padding = [(0, 0)] * (whiffs.ndim - 1) + [(0, -width % _WORD)]
+    octets = np.packbits(np.pad(whiffs, padding), axis=-1, bitorder="little")
+    return np.ascontiguousarray(octets).view("<u4")
+
+
+def _unpack(words: np.ndarray, width: int) -> np.ndarray:
+    """uint32[..., w] to bool[..., y]."""
+    octets = np.ascontiguousarray(words).astype("<u4").view(np.uint8)
+    return np.unpackbits(octets, axis=-1, count=width, bitorder="little").astype(bool)

@@ -1,0 +1,186 @@
+"""The policy every agent yields, and its file.
+
+A policy remembers something of what it smelled and turns that into a move. :class:`Policy` is the face
+that evaluation, void paths and figures take, for many searchers at once. :class:`ClockPolicy` is the kind
+whose memory is the clock of :mod:`whiffclock.memory`: one action per row, whoever chose it: Q-learning,
+cast-and-surge, or a composition of two others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from whiffclock import __version__
+from whiffclock.kernels.episode import N_ACTIONS, Clock
+from whiffclock.memory import clock_tables
+from whiffclock.params import ClockSettings, InputError, require
+
+ACTIONS = ("upwind", "+y", "-y", "downwind")
+_FORMAT = "whiffclock policy 1"
+
+
+class Policy(Protocol):
+    """What any searcher must be able to do, for n searches side by side."""
+
+    @property
+    def name(self) -> str:
+        """Kind of agent."""
+
+    @property
+    def modes(self) -> int:
+        """Number of modes; 1 for a policy that has none."""
+
+    def begin(self, whiff: np.ndarray) -> Any:
+        """Memory after the first observation, ``whiff`` (bool[n])."""
+
+    def act(self, memory: Any) -> np.ndarray:
+        """Actions int8[n], in the order of :data:`ACTIONS`."""
+
+    def observe(self, memory: Any, action: np.ndarray, whiff: np.ndarray) -> Any:
+        """Memory after ``action`` and the observation that followed it."""
+
+    def mode(self, memory: Any) -> np.ndarray:
+        """Mode int[n] of each search, 0 .. modes-1."""
+
+
+@dataclass(frozen=True)
+class ClockPolicy:
+    """A fixed action for every state of a clock memory.
+
+    Attributes
+    ----------
+    name
+        Kind of agent: "single-Q", "two-Q", "2Q^h", "cast-and-surge", ...
+    clock
+        The memory.
+    actions
+        int8[row], in the order of :data:`ACTIONS`.
+    made_from
+        Everything that determined it, in plain values: settings, seed, threshold, plume fingerprint and
+        origin, package version.
+    q
+        The Q-matrix, where there is one: float64[row, action].
+    records
+        Arrays kept from training: learning curve, usage of the modes, void-state and blank records.
+    """
+
+    name: str
+    clock: ClockSettings
+    actions: np.ndarray
+    made_from: dict[str, Any] = field(default_factory=dict)
+    q: np.ndarray | None = None
+    records: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require(
+            self.actions.shape == (self.clock.rows,) and bool(((self.actions >= 0) & (self.actions < N_ACTIONS)).all()),
+            f"A policy with this memory needs {self.clock.rows} actions between 0 and {N_ACTIONS - 1}.",
+        )
+        require(
+            self.q is None or self.q.shape == (self.clock.rows, N_ACTIONS),
+            f"A policy with this memory needs a Q-matrix of {self.clock.rows} x {N_ACTIONS} values.",
+        )
+
+    @property
+    def modes(self) -> int:
+        """Number of modes."""
+        return self.clock.modes
+
+    @property
+    def threshold(self) -> float | None:
+        """Threshold of the environment it was trained in; None for a policy that belongs to none."""
+        return self.made_from.get("threshold")
+
+    @cached_property
+    def tables(self) -> Clock:
+        """The memory as tables for the kernels."""
+        return clock_tables(self.clock)
+
+    def begin(self, whiff: np.ndarray) -> np.ndarray:
+        """Nodes of the memory after the first observation."""
+        return self.tables.first[whiff.astype(np.int8)]
+
+    def act(self, memory: np.ndarray) -> np.ndarray:
+        """The action of each node's row."""
+        return self.actions[self.tables.row[memory]]
+
+    def observe(self, memory: np.ndarray, action: np.ndarray, whiff: np.ndarray) -> np.ndarray:
+        """Nodes after one more observation; the action does not matter to a clock."""
+        return self.tables.next_node[memory, whiff.astype(np.int8)]
+
+    def mode(self, memory: np.ndarray) -> np.ndarray:
+        """Mode of each node."""
+        return self.tables.mode[memory]
+
+    def save(self, path: Path) -> None:
+        """Write one ``.npz`` file, whole or not at all."""
+        header = {
+            "format": _FORMAT,
+            "version": __version__,
+            "name": self.name,
+            "clock": self.clock.to_dict(),
+            "made_from": self.made_from,
+        }
+        arrays = {f"record_{key}": value for key, value in self.records.items()}
+        if self.q is not None:
+            arrays["q"] = self.q
+        write_npz(path, header=np.array(json.dumps(header)), actions=self.actions, **arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> ClockPolicy:
+        """Read a policy; foreign and damaged files are refused."""
+        require(path.is_file(), f"There is no policy file at {path}.")
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                require(
+                    isinstance(file, np.lib.npyio.NpzFile) and "header" in file,
+                    f"{path} is not a whiffclock policy.",
+                )
+                arrays = {key: file[key] for key in file}
+            header = json.loads(str(arrays.pop("header")))
+        except InputError:
+            raise
+        except (ValueError, EOFError, OSError, KeyError, AttributeError, zipfile.BadZipFile) as error:
+            raise InputError(f"{path} is not a whiffclock policy, or it is damaged ({error}).") from error
+        require(
+            isinstance(header, dict) and header.get("format") == _FORMAT,
+            f"{path} is not a policy that this version of whiffclock can read.",
+        )
+        try:
+            return cls(
+                name=header["name"],
+                clock=ClockSettings.from_dict(header["clock"]),
+                actions=arrays.pop("actions"),
+                made_from=header["made_from"],
+                q=arrays.pop("q", None),
+                records={key.removeprefix("record_"): value for key, value in arrays.items()},
+            )
+        except (KeyError, TypeError, InputError) as error:
+            raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error
+
+
+def write_npz(path: Path, **arrays: np.ndarray) -> None:
+    """Write an ``.npz`` atomically; the bytes depend on the arrays alone."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        os.chmod(partial, 0o644)
+        os.replace(partial, path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        Path(partial).unlink(missing_ok=True)

@@ -1,0 +1,91 @@
+"""Tables for a terminal of 80 columns, and the same as Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from rich import box
+from rich.table import Table
+
+from whiffclock.evaluate import Evaluation
+from whiffclock.experiments.performance import Row
+
+SHOWN = ("G", "T_min/T", "f+")
+
+
+def ensemble_cell(row: Row, metric: str) -> str:
+    """Median and range of an ensemble; mean and standard error of a single agent."""
+    values = row.values(metric)
+    if len(values) == 1:
+        return with_error(row.best, metric)
+    return f"{np.median(values):.2f} [{short(values.min())} {short(values.max())}]"
+
+
+def with_error(evaluation: Evaluation, metric: str) -> str:
+    """Mean and standard error."""
+    error = evaluation.standard_error(metric)
+    return f"{evaluation.mean(metric):.3f}" + ("" if math.isnan(error) else f" ±{short(error, 3)}")
+
+
+def short(value: float, digits: int = 2) -> str:
+    """A number without the zero before its point: .47, -.03, 1.00."""
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
+
+
+def comparison_table(rows: Sequence[Row], title: str, caption: str = "") -> Table:
+    """One line per environment and agent."""
+    table = _table(title, caption)
+    table.add_column("plume", no_wrap=True)
+    table.add_column("agent", no_wrap=True)
+    table.add_column("n", justify="right")
+    for metric in SHOWN:
+        table.add_column(metric, no_wrap=True)
+    for i, row in enumerate(rows):
+        new = i == 0 or rows[i - 1].environment != row.environment
+        if new and i:
+            table.add_section()
+        table.add_row(
+            row.environment if new else "",
+            row.agent,
+            str(len(row.evaluations)),
+            *(ensemble_cell(row, metric) for metric in SHOWN),
+        )
+    return table
+
+
+def evaluation_table(named: Sequence[tuple[str, str, Evaluation]], title: str, caption: str = "") -> Table:
+    """One line per (policy, environment, evaluation)."""
+    table = _table(title, caption)
+    table.add_column("policy", overflow="fold")
+    table.add_column("plume", no_wrap=True)
+    for metric in SHOWN:
+        table.add_column(metric, no_wrap=True)
+    for label, environment, evaluation in named:
+        table.add_row(label, environment, *(with_error(evaluation, metric) for metric in SHOWN))
+    return table
+
+
+def comparison_markdown(rows: Sequence[Row], caption: str) -> str:
+    """The comparison as a Markdown page."""
+    lines = [
+        "# Performance",
+        "",
+        caption,
+        "",
+        "| plume | agent | n | " + " | ".join(SHOWN) + " |",
+        "| --- " * (3 + len(SHOWN)) + "|",
+    ]
+    for row in rows:
+        cells = [row.environment, row.agent, str(len(row.evaluations))]
+        cells += [ensemble_cell(row, metric) for metric in SHOWN]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _table(title: str, caption: str) -> Table:
+    return Table(
+        title=title, caption=caption or None, box=box.SIMPLE_HEAD, caption_justify="left", padding=(0, 1, 0, 0)
+    )
