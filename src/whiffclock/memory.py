@@ -37,7 +37,6 @@ def clock_tables(settings: ClockSettings) -> Clock:
         row=rows.astype(np.int32),
         mode=mode.astype(np.int32),
         first=np.array([start + 1, start], dtype=np.int32),
-        modes=modes,
     )
 
 

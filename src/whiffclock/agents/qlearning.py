@@ -91,7 +91,17 @@ class Training:
 
     def advance(self, episodes: int) -> int:
         """Play up to ``episodes`` more; return how many were played."""
-        last = min(self.episode + episodes, self.task.learning.episodes)
+        learning, before = self.task.learning, self.episode
+        last = min(before + episodes, learning.episodes)
+        record_from = learning.episodes - learning.record_last
+        self._learn(min(last, record_from), None)
+        self._learn(last, self._void_record)
+        return self.episode - before
+
+    def _learn(self, last: int, void_record: np.ndarray | None) -> None:
+        """Play the episodes up to ``last - 1``, with or without the void record."""
+        if last <= self.episode:
+            return
         learn(
             self._world,
             self._clock,
@@ -104,11 +114,10 @@ class Training:
             self.episode,
             last,
             self._curve,
-            self._usage,
-            self._void_record,
+            self._usage if self.task.clock.modes > 1 else None,
+            void_record,
         )
-        played, self.episode = last - self.episode, last
-        return played
+        self.episode = last
 
     def policy(self) -> ClockPolicy:
         """The greedy policy of the Q-matrix as it is now."""
@@ -159,7 +168,6 @@ def make_lesson(task: Task, snapshots: int) -> Lesson:
         start_on_whiff=task.world.start_on_whiff,
         start_snapshots=start_snapshots,
         curve_every=-(-learning.episodes // learning.curve_points),
-        record_from=max(0, learning.episodes - learning.record_last),
     )
 
 

@@ -70,7 +70,6 @@ class Clock(NamedTuple):
     row: np.ndarray  # int32[node]
     mode: np.ndarray  # int32[node]
     first: np.ndarray  # int32[whiff], the node after the first observation
-    modes: int
 
 
 class Lesson(NamedTuple):
@@ -88,7 +87,6 @@ class Lesson(NamedTuple):
     start_on_whiff: bool
     start_snapshots: int  # starts are drawn from snapshots 0 .. start_snapshots - 1
     curve_every: int  # episodes per point of the learning curve
-    record_from: int  # first episode of the void-state and blank records
 
 
 @_kernel
@@ -177,11 +175,15 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
         State of the random numbers; changed in place, so that a training can go on where it stopped.
     curve : float64[point, 3]
         Sums of discounted return, arrivals and steps for every ``curve_every`` episodes.
-    usage : int64[mode]
-        Decisions taken in each mode (left alone when there is only one).
-    void_record : int64[6]
-        From episode ``record_from`` on: largest void state, sum and number of void states visited;
-        longest blank between two whiffs, sum and number of them.
+    usage : int64[mode] or None
+        Decisions taken in each mode.
+    void_record : int64[6] or None
+        Largest void state, sum and number of void states visited; longest blank between two whiffs, sum
+        and number of them.
+
+    Notes
+    -----
+    A record that is None is not kept, and the loop is compiled without it.
     """
     whiffs, site = world
     for r in range(q.shape[0]):
@@ -189,14 +191,12 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
     gamma = lesson.gamma
     horizon = lesson.horizon
     next_node, rows, mode_of, first_node = clock.next_node, clock.row, clock.mode, clock.first
-    modes = clock.modes
     cost = -(1.0 - gamma)
     counter = counters[0]
     for episode in range(first, last):
         alpha = scheduled(lesson.alpha_start, lesson.alpha_end, lesson.alpha_decay, episode)
         epsilon = scheduled(lesson.epsilon_start, lesson.epsilon_end, lesson.epsilon_decay, episode)
         explore_below = _U(epsilon * 9007199254740992.0)  # epsilon in units of 2**-53
-        recording = episode >= lesson.record_from
         x, y, t, whiff, counter = draw_start(whiffs, site, cells, lesson, counter)
         node = _U(first_node[whiff])
         row = _U(rows[node])
@@ -207,17 +207,18 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
             counter += _GOLDEN
             word = draw(counter)
             action = _I(word & _U(3)) if (word >> _U(11)) < explore_below else best[row]
-            if modes > 1:
+            if usage is not None:
                 usage[mode_of[node]] += 1
-            if recording:
+            if void_record is not None:
                 record_void(void_record, blank, horizon - 1)
             x, y, t, arrived, whiff = step(whiffs, site, x, y, t, action)
             steps += 1
-            if recording and whiff == 1 and not arrived:
-                if smelled and blank > 0:
-                    record_blank(void_record, blank)
-                smelled = True
-            blank = (blank + 1) & (_I(whiff) - 1)
+            if void_record is not None:
+                if whiff == 1 and not arrived:
+                    if smelled and blank > 0:
+                        record_blank(void_record, blank)
+                    smelled = True
+                blank = (blank + 1) & (_I(whiff) - 1)
             node = _U(next_node[node, whiff])
             following = _U(rows[node])
             target = 1.0 if arrived else cost + gamma * top[following]
