@@ -33,10 +33,7 @@ class Problem(ctypes.Structure):
         + [(n, ctypes.c_int64) for n in ("length", "width", "snapshots", "source_x", "source_y", "radius_squared")]
         + [(n, ctypes.c_void_p) for n in ("next_node", "row", "first", "cells")]
         + [(n, ctypes.c_int64) for n in ("n_cells", "horizon", "rows")]
-        + [
-            (n, ctypes.c_double)
-            for n in ("gamma", "alpha_start", "alpha_end", "epsilon_start", "epsilon_end", "decay")
-        ]
+        + [(n, ctypes.c_double) for n in ("gamma", "alpha_start", "alpha_end", "epsilon_start", "epsilon_end", "decay")]
     )
 
 

@@ -9,9 +9,6 @@ cast-and-surge, or a composition of two others.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-import zipfile
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from whiffclock import __version__
+from whiffclock.archive import read_npz, write_npz
 from whiffclock.kernels.episode import N_ACTIONS, Clock
 from whiffclock.memory import clock_tables
 from whiffclock.params import ClockSettings, InputError, require
@@ -138,19 +136,12 @@ class ClockPolicy:
     @classmethod
     def load(cls, path: Path) -> ClockPolicy:
         """Read a policy; foreign and damaged files are refused."""
-        require(path.is_file(), f"There is no policy file at {path}.")
+        arrays = read_npz(path, "a whiffclock policy")
+        require("header" in arrays, f"{path} is not a whiffclock policy.")
         try:
-            with np.load(path, allow_pickle=False) as file:
-                require(
-                    isinstance(file, np.lib.npyio.NpzFile) and "header" in file,
-                    f"{path} is not a whiffclock policy.",
-                )
-                arrays = {key: file[key] for key in file}
             header = json.loads(str(arrays.pop("header")))
-        except InputError:
-            raise
-        except (ValueError, EOFError, OSError, KeyError, AttributeError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path} is not a whiffclock policy, or it is damaged ({error}).") from error
+        except ValueError as error:
+            raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error
         require(
             isinstance(header, dict) and header.get("format") == _FORMAT,
             f"{path} is not a policy that this version of whiffclock can read.",
@@ -166,21 +157,3 @@ class ClockPolicy:
             )
         except (KeyError, TypeError, InputError) as error:
             raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error
-
-
-def write_npz(path: Path, **arrays: np.ndarray) -> None:
-    """Write an ``.npz`` atomically; the bytes depend on the arrays alone."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        os.chmod(partial, 0o644)
-        os.replace(partial, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-    finally:
-        Path(partial).unlink(missing_ok=True)

@@ -22,15 +22,12 @@ from whiffclock.cli import demo, info, judge, train  # noqa: E402, F401
 
 
 def main() -> None:
-    """Entry point: bad input gets one sentence and exit code 2, Ctrl-C a clean end and 130."""
+    """Entry point: bad input gets one sentence and exit code 2."""
     try:
         app()
     except InputError as error:
         print(f"whiffclock: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("whiffclock: stopped.", file=sys.stderr)
-        sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

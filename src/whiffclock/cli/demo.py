@@ -42,9 +42,8 @@ def demo(
             tau = balanced_tau(field, threshold)
         for clock in (ClockSettings(), ClockSettings(taus=(tau,))):
             tasks += [Task(field, threshold, clock, learning, seed=seed) for seed in range(seeds)]
-    with opt.progress_bar("episodes") as bar:
-        job = bar.add_task(f"training {len(tasks)} agents", total=len(tasks) * episodes)
-        done = train_ensembles(tasks, out / "policies", workers, lambda n: bar.update(job, advance=n))
+    with opt.training_bar(len(tasks), episodes, out / "policies") as progress:
+        done = train_ensembles(tasks, out / "policies", workers, progress)
     policies = [policy for policy, _ in done]
 
     settings = EvaluationSettings()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, environment_name, require
-from whiffclock.plume import Plume
+
+if TYPE_CHECKING:
+    from whiffclock.plume import Plume
 
 Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policy files, or folders of them.")]
 Snapshots = Annotated[int, typer.Option(help="Start snapshots per cell, stratified over the record.")]
@@ -42,9 +44,9 @@ def evaluate(
     """
     from rich.progress import track
 
+    from whiffclock.archive import write_npz
     from whiffclock.evaluate import evaluate as judge
     from whiffclock.experiments.ensembles import find_policies, require_writable
-    from whiffclock.policy import write_npz
     from whiffclock.report.tables import evaluation_table
 
     settings = EvaluationSettings(snapshots, seed, gamma, horizon)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -22,7 +24,9 @@ from rich.progress import (
 from rich.text import Text
 
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require
-from whiffclock.plume import Plume
+
+if TYPE_CHECKING:
+    from whiffclock.plume import Plume
 
 #: Talk goes to stderr, results to stdout: a result can always be piped.
 talk = Console(stderr=True)
@@ -110,6 +114,18 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
         return Text("" if speed is None else f"{speed:,.0f}/s", style="progress.data.speed")
+
+
+@contextmanager
+def training_bar(agents: int, episodes: int, folder: Path) -> Iterator[Callable[[int], None]]:
+    """Progress over all episodes of an ensemble; Ctrl-C ends it with a word on what is kept."""
+    try:
+        with progress_bar("episodes") as bar:
+            job = bar.add_task(f"training {agents} agents", total=agents * episodes)
+            yield lambda n: bar.update(job, advance=n)
+    except KeyboardInterrupt:
+        talk.print(f"whiffclock: stopped; finished policies are in {folder}, the same command goes on from there.")
+        raise typer.Exit(130) from None
 
 
 def progress_bar(unit: str) -> Progress:

@@ -82,9 +82,8 @@ def train(
             Task(field, threshold, clock, learning, world, seed) for seed in range(first_seed, first_seed + seeds)
         ]
 
-    with opt.progress_bar("episodes") as bar:
-        job = bar.add_task("training", total=len(tasks) * episodes)
-        done = train_ensembles(tasks, out, workers, lambda n: bar.update(job, advance=n), force=force)
+    with opt.training_bar(len(tasks), episodes, out) as progress:
+        done = train_ensembles(tasks, out, workers, progress, force=force)
 
     summary = [
         {

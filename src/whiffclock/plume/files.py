@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from whiffclock.archive import UNREADABLE, first_line, read_npz, write_npz
 from whiffclock.params import InputError, require
 from whiffclock.plume.plume import Plume
 
 
 def read_plume(path: Path, source: tuple[int, int] | None = None) -> Plume:
     """Read ``path``; ``source`` overrides what the file says."""
-    require(path.exists(), f"There is no plume file at {path}.")
-    require(path.is_file(), f"{path} is not a file.")
-    origin = path.name
+    require(path.is_file(), f"There is no plume file at {path}.")
+    if path.suffix == ".npz":
+        return _read_archive(path, source)
     try:
-        loaded = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not a readable .npy or .npz plume: {_first_line(error)}.") from error
-    if isinstance(loaded, np.ndarray):
-        return Plume.from_array(loaded, source, origin)
-    with loaded:
-        require(
-            "field" in loaded,
-            f"{path} holds {sorted(loaded)}; a plume file needs an array called 'field'.",
-        )
-        try:
-            field = loaded["field"]
-            if source is None and "source" in loaded:
-                source = tuple(int(v) for v in loaded["source"])  # type: ignore[assignment]
-            if "origin" in loaded:
-                origin = str(loaded["origin"])
-        except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path} is damaged: {_first_line(error)}.") from error
-    return Plume.from_array(field, source, origin)
+        field = np.load(path, mmap_mode="r", allow_pickle=False)
+    except UNREADABLE as error:
+        raise InputError(f"{path} is not a readable .npy plume: {first_line(error)}.") from error
+    require(isinstance(field, np.ndarray), f"{path} is an archive of arrays; give it the ending .npz.")
+    return Plume.from_array(field, source, path.name)
+
+
+def _read_archive(path: Path, source: tuple[int, int] | None) -> Plume:
+    arrays = read_npz(path, "a plume file")
+    require(
+        "field" in arrays,
+        f"{path} holds {', '.join(sorted(arrays))}; a plume file needs an array called 'field'.",
+    )
+    if source is None and "source" in arrays:
+        stored = arrays["source"]
+        require(stored.shape == (2,), f"{path} has a source of shape {stored.shape}; it needs x and y.")
+        source = int(stored[0]), int(stored[1])
+    return Plume.from_array(arrays["field"], source, str(arrays.get("origin", path.name)))
 
 
 def write_plume(plume: Plume, path: Path) -> None:
     """Write field, source and origin to an ``.npz`` file."""
-    np.savez_compressed(path, field=plume.field, source=np.array(plume.source), origin=np.array(plume.origin))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or ["unknown error"])[0].rstrip(".")
+    write_npz(path, field=plume.field, source=np.array(plume.source), origin=np.array(plume.origin))

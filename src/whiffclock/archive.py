@@ -1,0 +1,54 @@
+"""Files of named arrays (``.npz``): written whole or not at all, read with suspicion, never pickled."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from whiffclock.params import InputError, require
+
+#: What a damaged or foreign file can raise on its way through zip and numpy.
+UNREADABLE = (ValueError, EOFError, OSError, KeyError, TypeError, zipfile.BadZipFile, zlib.error)
+
+
+def read_npz(path: Path, what: str) -> dict[str, np.ndarray]:
+    """All arrays of ``path``, which should be ``what`` (such as "a whiffclock policy")."""
+    require(path.is_file(), f"There is no file at {path}.")
+    try:
+        with path.open("rb") as file:
+            require(zipfile.is_zipfile(file), f"{path} is not {what}.")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                return {name: archive[name] for name in archive}
+    except InputError:
+        raise
+    except UNREADABLE as error:
+        raise InputError(f"{path} is not {what}, or it is damaged: {first_line(error)}.") from error
+
+
+def write_npz(path: Path, **arrays: np.ndarray) -> None:
+    """Write ``path`` atomically; the bytes depend on the arrays alone."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        os.chmod(partial, 0o644)
+        os.replace(partial, path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, without its full stop."""
+    return (str(error).splitlines() or ["unknown error"])[0].rstrip(".")

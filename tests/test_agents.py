@@ -1,0 +1,132 @@
+"""Agents: schedules, determinism, learning, cast-and-surge, compositions."""
+
+import math
+
+import numpy as np
+import pytest
+
+from whiffclock.agents.castsurge import cast_and_surge
+from whiffclock.agents.compose import heuristic_two_q, one_mode
+from whiffclock.agents.qlearning import Task, Training, train
+from whiffclock.evaluate import evaluate
+from whiffclock.experiments.tuning import balanced_tau, sparse_share, tune_angle
+from whiffclock.kernels.episode import scheduled
+from whiffclock.params import ClockSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.plume import Plume
+from whiffclock.policy import ACTIONS
+from whiffclock.recovery import largest_void_state, void_path
+
+SHORT = LearningSettings.shortened(20_000)
+
+
+def test_the_schedules_are_the_papers():
+    paper = LearningSettings()
+    assert (paper.alpha_start, paper.alpha_end, paper.alpha_decay) == (0.1, 1e-4, 2.5e6)
+    assert scheduled(0.1, 1e-4, 2.5e6, 0) == pytest.approx(0.1, rel=1e-6)
+    assert scheduled(1.0, 1e-4, 2.5e6, 1_249_999) == pytest.approx(0.50005, rel=1e-9)
+    assert scheduled(1.0, 1e-4, 2.5e6, 2_499_999) == 1e-4
+    assert scheduled(1.0, 1e-4, 2.5e6, 3_000_000) == 1e-4
+    assert LearningSettings.shortened(3_000_001) == paper
+
+
+def test_one_decision_by_hand():
+    # One start, one step from the source: the only move that ends the episode is upwind.
+    field = np.zeros((2, 6, 5))
+    field[:, 3, 2] = 1.0
+    plume = Plume.from_array(field, (0, 2))
+    learning = LearningSettings(episodes=1, epsilon_start=0.0, epsilon_end=0.0, alpha_end=0.1)
+    training = Training(Task(plume, 1.0, ClockSettings(5), learning, WorldSettings(start_threshold=None)))
+    training.advance(1)
+    # All Q are -1, the tie goes to upwind, and Q(0, upwind) = -1 + 0.1 (1 - (-1)).
+    assert training.q[0].tolist() == [-1 + 0.1 * 2.0, -1, -1, -1]
+    assert (training.q[1:] == -1).all()
+    assert training.policy().records["curve"].tolist() == [[1, 1.0, 1.0, 1.0]]
+
+
+def test_the_return_is_the_discounted_sum():
+    field = np.zeros((2, 9, 5))
+    field[:, 8, 2] = 1.0
+    plume = Plume.from_array(field, (0, 2))
+    learning = LearningSettings(episodes=1, epsilon_start=0.0, epsilon_end=0.0, gamma=0.9)
+    task = Task(plume, 1.0, ClockSettings(20), learning, WorldSettings(start_threshold=None))
+    # Q(s, upwind) only falls while the episode lasts if -0.1 + 0.9 * (-1) < -1, which it does not: the
+    # agent walks upwind six times. Return: -0.1 (1 + .9 + ... + .9^4) + .9^5.
+    expected = -0.1 * sum(0.9**t for t in range(5)) + 0.9**5
+    assert train(task).records["curve"][0, 1] == pytest.approx(expected)
+
+
+def test_same_seed_same_bits_in_any_number_of_parts(plume):
+    task = Task(plume, 3e-6, ClockSettings(100, (5,)), LearningSettings.shortened(3000), seed=7)
+    whole, parts = Training(task), Training(task)
+    whole.advance(3000)
+    while not parts.done:
+        parts.advance(41)
+    assert np.array_equal(whole.q, parts.q)
+    for key, value in whole.policy().records.items():
+        assert np.array_equal(value, parts.policy().records[key]), key
+    other = Training(Task(plume, 3e-6, ClockSettings(100, (5,)), LearningSettings.shortened(3000), seed=8))
+    other.advance(3000)
+    assert not np.array_equal(whole.q, other.q)
+
+
+def test_learning_beats_a_random_walk_and_improves(plume):
+    policy = train(Task(plume, 3e-6, ClockSettings(200), SHORT, seed=0))
+    curve = policy.records["curve"]
+    assert curve[-20:, 1].mean() > curve[:20, 1].mean() + 0.3
+    assert evaluate(policy, plume, 3e-6).mean("f+") > 0.8
+    assert policy.actions[0] == ACTIONS.index("upwind")
+
+
+def test_two_q_uses_both_modes(plume):
+    policy = train(Task(plume, 3e-6, ClockSettings(200, (3,)), LearningSettings.shortened(2000), seed=0))
+    assert 0.05 < sparse_share(policy) < 0.95
+    assert balanced_tau(plume, 3e-6, horizon=200, episodes=500) in (2, 3, 5, 8, 12, 20, 35, 60)
+
+
+def test_a_record_that_is_too_short_to_avoid_its_end_is_refused(plume):
+    with pytest.raises(InputError, match="200 snapshots"):
+        Training(Task(plume, 3e-6, ClockSettings(500), SHORT, WorldSettings(end_of_record="avoid")))
+
+
+def test_cast_and_surge_is_algorithm_1():
+    # Worked by hand for 45 degrees (sigma = 1): surge; cast to +1, step up; to -2, step up; to +3 ...
+    names = [ACTIONS[a] for a in cast_and_surge(45, 16).actions]
+    assert names == ["upwind", "+y", "upwind", *["-y"] * 3, "upwind", *["+y"] * 5, "upwind", *["-y"] * 3]
+    # 60 degrees: ceil(1.73 x) = 2, 4, 6
+    names = [ACTIONS[a] for a in cast_and_surge(60, 12).actions]
+    assert names == ["upwind", "+y", "+y", "upwind", *["-y"] * 6, "upwind", "+y"]
+
+
+@pytest.mark.parametrize("angle", [0, 90, -5, math.nan])
+def test_impossible_angles_are_refused(angle):
+    with pytest.raises(InputError, match="half-opening angle"):
+        cast_and_surge(angle)
+
+
+def test_tuning_takes_the_best_angle(plume):
+    tuned, evaluation = tune_angle(plume, 3e-6, angles=(10, 40, 70))
+    for angle in (10, 40, 70):
+        assert evaluation.mean("G") >= evaluate(cast_and_surge(angle), plume, 3e-6).mean("G")
+    assert tuned.made_from["angle"] in (10, 40, 70)
+
+
+def test_heuristic_two_q_is_its_two_halves(plume):
+    dense, sparse = cast_and_surge(20, 50), cast_and_surge(70, 50)
+    both = heuristic_two_q(dense, sparse, 7)
+    assert np.array_equal(one_mode(both, 0).actions, dense.actions)
+    assert np.array_equal(one_mode(both, 1).actions, sparse.actions)
+    assert np.array_equal(void_path(both, 0, 30), void_path(dense, steps=30))
+    same = heuristic_two_q(dense, dense, 7)
+    assert np.array_equal(evaluate(same, plume, 3e-6).arrival, evaluate(dense, plume, 3e-6).arrival)
+    with pytest.raises(InputError, match="single-mode"):
+        heuristic_two_q(both, sparse, 7)
+    with pytest.raises(InputError, match="one horizon"):
+        heuristic_two_q(dense, cast_and_surge(20, 60), 7)
+
+
+def test_the_void_path_of_cast_and_surge():
+    path = void_path(cast_and_surge(45, 8), steps=7)
+    assert path.tolist() == [[0, 0], [-1, 0], [-1, 1], [-2, 1], [-2, 0], [-2, -1], [-2, -2], [-3, -2]]
+    assert largest_void_state(cast_and_surge(45, 8)) == 8
+    # beyond its last state the clock stands still and the last action is repeated
+    assert void_path(cast_and_surge(45, 2), steps=4).tolist() == [[0, 0], [-1, 0], [-1, 1], [-1, 2], [-1, 3]]

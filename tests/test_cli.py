@@ -1,0 +1,218 @@
+"""The command line as a user meets it: results, bad input, interruption."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from whiffclock.plume.files import write_plume
+
+WHIFFCLOCK = [sys.executable, "-c", "from whiffclock.cli import main; main()"]
+
+
+def run(*words, cwd=None):
+    return subprocess.run([*WHIFFCLOCK, *map(str, words)], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(plume, tmp_path_factory):
+    """A folder with a plume file and four trained policies."""
+    made = tmp_path_factory.mktemp("cli")
+    write_plume(plume, made / "plume.npz")
+    for tau in ([], ["--tau", "4"]):
+        done = run(
+            "train", "--plume", made / "plume.npz", "-e", "dense", "-e", "sparse", "--seeds", 1,
+            "--episodes", 300, "--horizon", 60, "--out", made / "policies", *tau,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_train_writes_one_file_per_agent(folder):
+    files = sorted(str(p.relative_to(folder / "policies")) for p in (folder / "policies").rglob("*.npz"))
+    assert files == [
+        "dense/single-q-seed00.npz",
+        "dense/two-q-tau4-seed00.npz",
+        "sparse/single-q-seed00.npz",
+        "sparse/two-q-tau4-seed00.npz",
+    ]
+
+
+def test_what_is_trained_stays_trained(folder):
+    words = [
+        "train", "--plume", folder / "plume.npz", "-e", "dense", "--seeds", 2, "--episodes", 300,
+        "--horizon", 60, "--out", folder / "again", "--json",
+    ]  # fmt: skip
+    first = json.loads(run(*words, "--workers", 1).stdout)
+    assert [item["trained_now"] for item in first] == [True, True]
+    bits = [Path(item["file"]).read_bytes() for item in first]
+    assert bits[0] == (folder / "policies/dense/single-q-seed00.npz").read_bytes()
+    Path(first[1]["file"]).unlink()
+    second = json.loads(run(*words, "--workers", 2).stdout)
+    assert [item["trained_now"] for item in second] == [False, True]
+    assert [Path(item["file"]).read_bytes() for item in second] == bits
+    clash = run(*words[:8], "301", *words[9:])
+    assert clash.returncode == 2
+    assert "other settings" in clash.stderr
+    assert [Path(item["file"]).read_bytes() for item in second] == bits
+
+
+def test_evaluate_prints_a_table_and_json(folder):
+    words = ["evaluate", folder / "policies", "--plume", folder / "plume.npz"]
+    table = run(*words)
+    assert table.returncode == 0, table.stderr
+    assert "dense/single-q-seed00" in table.stdout
+    assert max(map(len, table.stdout.splitlines())) <= 80
+    records = folder / "records"
+    seen = json.loads(run(*words, "--json", "--records", records).stdout)
+    assert len(seen) == 4
+    assert 0 <= seen[0]["f+"]["mean"] <= 1
+    assert seen[0]["f+"]["standard_error"] >= 0
+    with np.load(records / "dense-single-q-seed00-in-dense.npz") as file:
+        assert (file["arrival"] > 0).mean() == pytest.approx(seen[0]["f+"]["mean"])
+
+
+def test_compare_has_all_agents(folder):
+    done = run("compare", folder / "policies", "--plume", folder / "plume.npz", "--json")
+    rows = json.loads(done.stdout)["rows"]
+    agents = ["single-Q", "two-Q", "2Q^h", "cast-and-surge"]
+    assert [(r["environment"], r["agent"]) for r in rows] == [(e, a) for e in ("dense", "sparse") for a in agents]
+    table = run("compare", folder / "policies", "--plume", folder / "plume.npz")
+    assert max(map(len, table.stdout.splitlines())) <= 80
+    everywhere = run("compare", folder / "policies", "--plume", folder / "plume.npz", "--everywhere", "--json")
+    assert "single-Q (sparse)" in {r["agent"] for r in json.loads(everywhere.stdout)["rows"]}
+
+
+def test_info_describes_files_and_itself(folder):
+    policy = json.loads(run("info", folder / "policies/dense/two-q-tau4-seed00.npz", "--json").stdout)
+    assert policy["policy"] == "two-Q"
+    assert policy["threshold"] == 3e-6
+    plume = json.loads(run("info", folder / "plume.npz", "--json").stdout)
+    assert plume["grid"] == [40, 27]
+    assert "not turbulence" in plume["plume"]
+    itself = json.loads(run("info", "--json").stdout)
+    assert itself["learning"]["episodes"] == 3_000_001
+    assert run("info", folder / "plume.npz").returncode == 0
+
+
+def test_demo_makes_a_table_and_a_picture(folder):
+    done = run("demo", "--plume", folder / "plume.npz", "--episodes", 100, "--seeds", 1, "--out", folder / "demo")
+    assert done.returncode == 0, done.stderr
+    assert "not turbulence" in (folder / "demo/table.md").read_text()
+    assert (folder / "demo/recovery.png").read_bytes()[:4] == b"\x89PNG"
+
+
+FIELDS = {
+    "nan": np.full((4, 9, 5), np.nan),
+    "negative": -np.ones((4, 9, 5)),
+    "flat": np.ones((9, 5)),
+    "faint": np.full((4, 9, 5), 1e-9),
+    "good": np.full((4, 9, 5), 1e-5),
+}
+
+
+@pytest.mark.parametrize(
+    ("plume", "words", "says"),
+    [
+        ("nan", [], "NaN"),
+        ("negative", [], "must be positive"),
+        ("flat", [], "2 dimensions"),
+        ("faint", [], "nothing reaches"),
+        ("good", ["--source", "9,2"], "outside the grid"),
+        ("good", ["--source", "middle"], "two whole numbers"),
+        ("good", ["--start-threshold", "1"], "nothing reaches"),
+        ("good", ["--start-threshold", "low"], "a number"),
+        ("good", ["--environment", "foggy"], "one of denser"),
+        ("good", ["--environment", "-1"], "positive concentration"),
+        ("good", ["--horizon", "1"], "horizon H is 1"),
+        ("good", ["--gamma", "1"], "gamma is 1"),
+        ("good", ["--gamma", "nan"], "gamma is nan"),
+        ("good", ["--tau", "500"], "between 1 and H-1"),
+        ("good", ["--tau", "9,3"], "must increase"),
+        ("good", ["--tau", "soon"], "'auto' or whole numbers"),
+        ("good", ["--episodes", "0"], "at least 1"),
+        ("good", ["--seeds", "0"], "at least one"),
+        ("good", ["--first-seed", "-1"], "0 or more"),
+        ("good", ["--radius", "-1"], "radius is -1"),
+        ("good", ["--end-of-record", "stop"], "'wrap' or 'avoid'"),
+        ("missing", [], "no plume file"),
+        ("broken", [], "not a readable"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_writes_nothing(tmp_path, plume, words, says):
+    path = tmp_path / f"{plume}.npy"
+    if plume in FIELDS:
+        np.save(path, FIELDS[plume])
+    elif plume == "broken":
+        path.write_bytes(b"\x93NUMPY nonsense")
+    before = sorted(tmp_path.rglob("*"))
+    words = ["train", "--plume", path, "--out", tmp_path / "out", "--seeds", 1, "--episodes", 50, *words]
+    done = run(*words)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_bad_paths_and_policies_get_one_sentence(folder, tmp_path):
+    (tmp_path / "file").write_text("here")
+    for words, says in [
+        (["train", "--out", tmp_path / "file" / "x", "--seeds", 1], "cannot be written"),
+        (["demo", "--out", tmp_path / "file"], "cannot be written"),
+        (["evaluate", tmp_path / "nothing.npz"], "no file at"),
+        (["evaluate", tmp_path], "no policies in"),
+        (["evaluate", folder / "plume.npz"], "not a whiffclock policy"),
+        (["evaluate", folder / "policies", "--plume", folder / "plume.npz", "--radius", 3], "source radius"),
+        (["evaluate", folder / "policies", "--snapshots", 0], "at least 1"),
+        (["info", tmp_path / "file"], "not a readable"),
+    ]:
+        done = run(*words)
+        assert done.returncode == 2, (words, done.stderr)
+        assert says in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_ctrl_c_stops_cleanly_and_keeps_what_is_finished(folder, tmp_path):
+    words = ["train", "--plume", folder / "plume.npz", "-e", "dense", "--out", tmp_path, "--episodes", 40_000]
+    process = subprocess.Popen(
+        [*WHIFFCLOCK, *map(str, words), "--seeds", "1000", "--horizon", "60"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"TERM": "dumb"},
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.rglob("*seed00.npz")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert "stopped" in errors
+    assert "Traceback" not in errors
+    kept = list(tmp_path.rglob("*"))
+    assert all(p.is_dir() or p.name.endswith(".npz") for p in kept)
+    from whiffclock.policy import ClockPolicy
+
+    for path in tmp_path.rglob("*.npz"):
+        ClockPolicy.load(path)
+
+
+def test_help_and_import_are_light():
+    probe = (
+        "import sys, whiffclock; "
+        "heavy = {'numba', 'matplotlib', 'rich', 'typer', 'numpy'} & set(sys.modules); sys.exit(bool(heavy))"
+    )
+    assert subprocess.run([sys.executable, "-c", probe], check=False).returncode == 0
+    probe = (
+        "import sys; sys.argv = ['whiffclock', '--help']\n"
+        "from whiffclock.cli import app\n"
+        "try:\n    app()\nexcept SystemExit:\n    pass\n"
+        "sys.exit(bool({'numba', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "train" in done.stdout

@@ -1,0 +1,31 @@
+"""Jobs side by side."""
+
+import threading
+
+import pytest
+
+from whiffclock.runs.engine import Stopped, run_jobs
+
+
+def test_results_come_in_the_order_of_the_jobs():
+    jobs = [lambda tick, i=i: i for i in range(20)]
+    assert run_jobs(jobs, 4) == list(range(20))
+
+
+def test_a_failing_job_stops_the_others():
+    stopped = threading.Event()
+
+    def endless(tick):
+        try:
+            while True:
+                tick(1)
+        except Stopped:
+            stopped.set()
+            raise
+
+    def failing(tick):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_jobs([endless, failing], 2)
+    assert stopped.is_set()

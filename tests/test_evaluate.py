@@ -1,0 +1,107 @@
+"""Evaluation: the metrics against their definitions, common starts, standard errors."""
+
+import math
+
+import numpy as np
+import pytest
+
+from whiffclock.agents.castsurge import cast_and_surge
+from whiffclock.agents.qlearning import Task, train
+from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts
+from whiffclock.params import ClockSettings, EvaluationSettings, InputError, LearningSettings, WorldSettings
+
+
+def made_up(arrival, stratum, shortest, gamma=0.9, horizon=10):
+    n = len(arrival)
+    starts = Starts(np.zeros((n, 3), np.int32), np.array(stratum), np.array(shortest))
+    empty = np.zeros((n, 3), np.int32)
+    return Evaluation(
+        "x", 1.0, starts, EvaluationSettings(gamma=gamma), horizon, np.array(arrival), empty, np.ones((n, 1)), empty
+    )
+
+
+def test_the_metrics_are_their_definitions():
+    seen = made_up([4, 0, 1], [0, 0, 0], [2, 5, 1])
+
+    def rewards(steps):
+        return [-0.1] * (steps - 1) + [1.0]
+
+    discounted = [sum(r * 0.9**t for t, r in enumerate(rewards(n))) for n in (4, 1)]
+    lost = sum(-0.1 * 0.9**t for t in range(10))
+    assert seen.per_start("G") == pytest.approx([discounted[0], lost, discounted[1]])
+    assert seen.per_start("G_sum") == pytest.approx([sum(rewards(4)), -1.0, 1.0])
+    assert seen.per_start("T_min/T") == pytest.approx([0.5, 0.0, 1.0])
+    assert seen.mean("f+") == pytest.approx(2 / 3)
+
+
+def test_standard_errors_are_over_time_strata():
+    seen = made_up([1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1])
+    assert seen.standard_error("f+") == pytest.approx(np.std([1, 0], ddof=1) / math.sqrt(2))
+    assert math.isnan(made_up([1, 0], [0, 0], [1, 1]).standard_error("f+"))
+
+
+def test_starts_cover_every_cell_and_every_part_of_the_record(plume):
+    settings = EvaluationSettings(snapshots=7, seed=3)
+    starts = make_starts(plume, 3e-6, WorldSettings(), settings, 500)
+    cells = plume.starts(3e-6, WorldSettings())
+    assert len(starts) == 7 * len(cells)
+    for k in range(7):
+        times = starts.points[starts.stratum == k, 2]
+        assert (times >= k * 200 // 7).all()
+        assert (times < (k + 1) * 200 // 7).all()
+        assert np.array_equal(starts.points[starts.stratum == k, :2], cells)
+    again = make_starts(plume, 3e-6, WorldSettings(), settings, 500)
+    assert np.array_equal(starts.points, again.points)
+
+
+def test_starts_on_a_whiff_are_on_a_whiff(plume):
+    world = WorldSettings(start_on_whiff=True)
+    starts = make_starts(plume, 5e-6, world, EvaluationSettings(snapshots=4), 500)
+    x, y, t = starts.points.T
+    assert (plume.field[t, x, y] >= 5e-6).all()
+
+
+def test_all_policies_meet_the_same_starts(plume):
+    one, other = (evaluate(cast_and_surge(angle), plume, 3e-6) for angle in (20, 60))
+    assert np.array_equal(one.starts.points, other.starts.points)
+    assert not np.array_equal(one.arrival, other.arrival)
+
+
+def test_nobody_is_faster_than_possible(plume):
+    seen = evaluate(cast_and_surge(45), plume, 1e-6)
+    assert seen.arrived.any()
+    assert (seen.arrival[seen.arrived] >= seen.starts.shortest[seen.arrived]).all()
+    assert (seen.per_start("T_min/T") <= 1).all()
+
+
+def test_usage_is_a_share_of_decisions(plume):
+    policy = train(Task(plume, 3e-6, ClockSettings(100, (4,)), LearningSettings.shortened(500)))
+    seen = evaluate(policy, plume, 3e-6)
+    usage = seen.usage()
+    visited = seen.occupancy.sum(axis=0) > 0
+    assert np.allclose(usage[:, visited].sum(axis=0), 1)
+    assert np.isnan(usage[:, ~visited]).all()
+    steps = np.where(seen.arrived, seen.arrival, 100)
+    assert np.array_equal(seen.mode_steps.sum(axis=1), steps)
+
+
+def test_lost_searches_know_where_they_last_smelled(plume):
+    upwind = cast_and_surge(5, 100)
+    seen = evaluate(upwind, plume, 7e-6)
+    lost = ~seen.arrived & (seen.last_whiff[:, 2] >= 0)
+    assert lost.any()
+    assert len(seen.lost_at()) == lost.sum()
+    i = int(np.flatnonzero(lost)[0])
+    x, y, when = seen.last_whiff[i]
+    assert plume.field[(seen.starts.points[i, 2] + when) % 200, x, y] >= 7e-6
+
+
+def test_a_policy_for_another_source_region_is_refused(plume):
+    policy = train(Task(plume, 3e-6, ClockSettings(50), LearningSettings.shortened(50)))
+    with pytest.raises(InputError, match="source radius of 2"):
+        evaluate(policy, plume, 3e-6, WorldSettings(radius=3))
+
+
+def test_more_strata_than_snapshots_are_refused(plume):
+    with pytest.raises(InputError, match="only 200"):
+        evaluate(cast_and_surge(45), plume, 3e-6, settings=EvaluationSettings(snapshots=201))

@@ -1,0 +1,101 @@
+"""Policy files: whole, small, honest about their origin, and never foreign."""
+
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from whiffclock import __version__
+from whiffclock.agents.qlearning import Task, train
+from whiffclock.params import ClockSettings, InputError, LearningSettings
+from whiffclock.policy import ClockPolicy
+
+
+@pytest.fixture(scope="module")
+def policy(plume):
+    return train(Task(plume, 3e-6, ClockSettings(100, (5,)), LearningSettings.shortened(200), seed=4))
+
+
+def test_a_policy_survives_its_file(policy, plume, tmp_path):
+    path = tmp_path / "deep" / "policy.npz"
+    policy.save(path)
+    back = ClockPolicy.load(path)
+    assert back.name == "two-Q"
+    assert back.clock == policy.clock
+    assert np.array_equal(back.actions, policy.actions)
+    assert np.array_equal(back.q, policy.q)
+    assert back.made_from == json.loads(json.dumps(policy.made_from))
+    assert back.made_from["plume"] == plume.fingerprint
+    assert back.made_from["seed"] == 4
+    assert back.made_from["version"] == __version__
+    assert back.made_from["learning"]["episodes"] == 200
+    for key, value in policy.records.items():
+        assert np.array_equal(back.records[key], value)
+    assert path.stat().st_size < 40_000
+
+
+def test_the_same_policy_makes_the_same_bytes(policy, tmp_path):
+    policy.save(tmp_path / "a.npz")
+    policy.save(tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.npz", "b.npz"]
+
+
+def test_damaged_files_are_refused(policy, tmp_path):
+    path = tmp_path / "policy.npz"
+    policy.save(path)
+    whole = path.read_bytes()
+    for cut in (0, 10, len(whole) // 2, len(whole) - 5):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(InputError, match=r"policy\.npz"):
+            ClockPolicy.load(path)
+    middle = len(whole) // 2
+    path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :])
+    with pytest.raises(InputError, match=r"policy\.npz"):
+        ClockPolicy.load(path)
+
+
+def test_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "foreign.npz"
+    np.savez(path, field=np.ones(3))
+    with pytest.raises(InputError, match="not a whiffclock policy"):
+        ClockPolicy.load(path)
+    np.save(tmp_path / "array.npy", np.ones(3))
+    with pytest.raises(InputError, match="not a whiffclock policy"):
+        ClockPolicy.load(tmp_path / "array.npy")
+    np.savez(path, header=np.array(json.dumps({"format": "whiffclock policy 99"})))
+    with pytest.raises(InputError, match="this version"):
+        ClockPolicy.load(path)
+    with pytest.raises(InputError, match="no file"):
+        ClockPolicy.load(tmp_path / "nowhere.npz")
+
+
+def test_pickles_are_never_opened(tmp_path):
+    path = tmp_path / "evil.npz"
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.array({"a": 1}, dtype=object), allow_pickle=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.npy", buffer.getvalue())
+    with pytest.raises(InputError, match="not a whiffclock policy"):
+        ClockPolicy.load(path)
+    path.write_bytes(pickle.dumps({"actions": [0]}))
+    with pytest.raises(InputError, match="not a whiffclock policy"):
+        ClockPolicy.load(path)
+
+
+def test_impossible_contents_are_refused(policy, tmp_path):
+    path = tmp_path / "policy.npz"
+    policy.save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    arrays["actions"] = arrays["actions"][:-1]
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match="damaged"):
+        ClockPolicy.load(path)
+    arrays["actions"] = np.full(policy.clock.rows, 7, np.int8)
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match="damaged"):
+        ClockPolicy.load(path)
