@@ -14,7 +14,7 @@ from whiffclock.kernels.episode import scheduled
 from whiffclock.params import ClockSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.policy import ACTIONS
-from whiffclock.recovery import largest_void_state, void_path
+from whiffclock.recovery import void_path
 
 SHORT = LearningSettings.shortened(20_000)
 
@@ -115,7 +115,7 @@ def test_heuristic_two_q_is_its_two_halves(plume):
     both = heuristic_two_q(dense, sparse, 7)
     assert np.array_equal(one_mode(both, 0).actions, dense.actions)
     assert np.array_equal(one_mode(both, 1).actions, sparse.actions)
-    assert np.array_equal(void_path(both, 0, 30), void_path(dense, steps=30))
+    assert np.array_equal(void_path(both, 0), void_path(dense))
     same = heuristic_two_q(dense, dense, 7)
     assert np.array_equal(evaluate(same, plume, 3e-6).arrival, evaluate(dense, plume, 3e-6).arrival)
     with pytest.raises(InputError, match="single-mode"):
@@ -125,8 +125,16 @@ def test_heuristic_two_q_is_its_two_halves(plume):
 
 
 def test_the_void_path_of_cast_and_surge():
-    path = void_path(cast_and_surge(45, 8), steps=7)
+    path = void_path(cast_and_surge(45, 7))
     assert path.tolist() == [[0, 0], [-1, 0], [-1, 1], [-2, 1], [-2, 0], [-2, -1], [-2, -2], [-3, -2]]
-    assert largest_void_state(cast_and_surge(45, 8)) == 8
-    # beyond its last state the clock stands still and the last action is repeated
-    assert void_path(cast_and_surge(45, 2), steps=4).tolist() == [[0, 0], [-1, 0], [-1, 1], [-1, 2], [-1, 3]]
+
+
+def test_the_truncations_are_read_off_the_training(plume):
+    policy = train(Task(plume, 3e-6, ClockSettings(100), LearningSettings.shortened(500)))
+    largest, void_sum, voids, longest, blank_sum, blanks = policy.records["void"].tolist()
+    assert len(void_path(policy, truncation="none")) == 101
+    assert len(void_path(policy)) == largest + 1
+    assert len(void_path(policy, truncation="mean void state")) == round(void_sum / voids) + 1
+    assert len(void_path(policy, truncation="longest blank")) == longest + 1
+    assert len(void_path(policy, truncation="mean blank")) == round(blank_sum / blanks) + 1
+    assert longest <= largest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from whiffclock.memory import rows_of_mode
@@ -11,23 +13,32 @@ from whiffclock.policy import ClockPolicy
 MOVES = np.array([[-1, 0], [0, 1], [0, -1], [1, 0]])
 
 
-def void_path(policy: ClockPolicy, mode: int | None = None, steps: int | None = None) -> np.ndarray:
-    """Positions int[steps + 1, 2] from (0, 0) after a whiff, in one mode (default: the sparsest).
+#: How much of a void trajectory counts: criteria (i) to (v) of the paper's Methods.
+Truncation = Literal["none", "largest void state", "mean void state", "longest blank", "mean blank"]
 
-    ``steps`` defaults to :func:`largest_void_state`.
-    """
+
+def void_path(
+    policy: ClockPolicy, mode: int | None = None, truncation: Truncation = "largest void state"
+) -> np.ndarray:
+    """Positions int[steps + 1, 2] from (0, 0) after a whiff, in one mode (default: the sparsest)."""
     mode = policy.modes - 1 if mode is None else mode
-    steps = largest_void_state(policy) if steps is None else steps
     rows = rows_of_mode(policy.clock, mode)
-    clock = np.minimum(np.arange(steps), policy.clock.horizon - 1)
-    moves = MOVES[policy.actions[rows[clock]]].reshape(steps, 2)
+    moves = MOVES[policy.actions[rows[: void_steps(policy, truncation)]]]
     return np.concatenate([[[0, 0]], np.cumsum(moves, axis=0)])
 
 
-def largest_void_state(policy: ClockPolicy) -> int:
-    """Largest void state of the last training episodes, or H for a policy that was not trained.
+def void_steps(policy: ClockPolicy, truncation: Truncation) -> int:
+    """Number of moves that count; all H for a policy that was not trained.
 
-    Deeper states were hardly ever visited, and what a policy does there is noise.
+    States deeper than what the last training episodes visited are noise: nothing was learned there.
     """
     record = policy.records.get("void")
-    return policy.clock.horizon if record is None or record[0] == 0 else int(record[0])
+    if truncation == "none" or record is None:
+        return policy.clock.horizon
+    largest, void_sum, voids, longest, blank_sum, blanks = (int(v) for v in record)
+    return {
+        "largest void state": largest,
+        "mean void state": round(void_sum / max(voids, 1)),
+        "longest blank": longest,
+        "mean blank": round(blank_sum / max(blanks, 1)),
+    }[truncation]

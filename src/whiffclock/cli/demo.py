@@ -60,5 +60,11 @@ def demo(
         here = [p for p in policies if p.name == row.agent and p.threshold == ENVIRONMENTS[row.environment]]
         if here:
             best.append((row.environment, here[int(row.values("G").argmax())]))
-    recovery_picture(best, out / "recovery.png", f"Best of {seeds} agents each, {episodes:,} episodes. {field.origin}.")
+    recovery_picture(
+        best,
+        out / "recovery.png",
+        f"Path after the last whiff (red), darker with time, up to the longest blank of the last {learning.record_last}"
+        f" training episodes.\nBest of {seeds} agents each, {episodes:,} episodes. Plume: {field.origin}.",
+        truncation="longest blank",
+    )
     opt.out.print(f"Table: {out}/table.md   picture of the recovery paths: {out}/recovery.png")

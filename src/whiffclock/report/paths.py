@@ -15,9 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
-from whiffclock.params import ENVIRONMENTS
 from whiffclock.policy import ClockPolicy
-from whiffclock.recovery import void_path
+from whiffclock.recovery import Truncation, void_path
 
 #: One colour per environment, throughout; distinct for colour-blind readers (after Okabe and Ito).
 COLOURS = {"denser": "#0072B2", "dense": "#009E73", "sparse": "#E69F00", "sparser": "#D55E00"}
@@ -41,17 +40,20 @@ def draw_path(axes: Axes, path: np.ndarray, colour: str, width: float = 1.4) -> 
 
 
 def recovery_picture(
-    best: Sequence[tuple[str, ClockPolicy]], path: Path, caption: str, environments: Sequence[str] = ()
+    best: Sequence[tuple[str, ClockPolicy]],
+    path: Path,
+    caption: str,
+    truncation: Truncation = "largest void state",
 ) -> None:
     """Draw the void trajectories of ``best``, pairs of environment and policy, one panel per mode.
 
     Rows are modes (single-Q; two-Q's Q- and Q+), columns environments.
     """
-    environments = environments or list(ENVIRONMENTS)
+    environments = list(dict.fromkeys(environment for environment, _ in best))
     panels: dict[tuple[str, str], np.ndarray] = {}
     for environment, policy in best:
         for mode in range(policy.modes):
-            panels[mode_label(policy, mode), environment] = void_path(policy, mode)
+            panels[mode_label(policy, mode), environment] = void_path(policy, mode, truncation)
     labels = list(dict.fromkeys(label for label, _ in panels))
     limits = _limits(list(panels.values()))
     figure, grid = plt.subplots(
