@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from whiffclock import __version__
 from whiffclock.cli import app
@@ -37,8 +38,12 @@ def info(
     if json:
         opt.print_json(facts)
         return
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right", style="bold")
+    grid.add_column()
     for key, value in facts.items():
-        opt.out.print(f"[bold]{key:>14}[/bold]  {readable(value)}", highlight=False)
+        grid.add_row(key.replace("_", " "), readable(value))
+    opt.out.print(grid)
 
 
 def installation() -> dict[str, Any]:
@@ -112,4 +117,6 @@ def readable(value: Any) -> str:
     """A dictionary as ``key value`` pairs."""
     if isinstance(value, dict):
         return ", ".join(f"{k} {readable(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(readable, value)) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

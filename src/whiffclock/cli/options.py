@@ -12,11 +12,11 @@ import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     SpinnerColumn,
     Task,
+    TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -111,9 +111,13 @@ def print_json(value: Any) -> None:
 
 
 class _Rate(ProgressColumn):
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self.unit = unit
+
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f}/s", style="progress.data.speed")
+        return Text("" if speed is None else f"{speed:,.0f} {self.unit}/s", style="progress.data.speed")
 
 
 @contextmanager
@@ -129,14 +133,13 @@ def training_bar(agents: int, episodes: int, folder: Path) -> Iterator[Callable[
 
 
 def progress_bar(unit: str) -> Progress:
-    """A bar with amount, rate and time left, on stderr."""
+    """A bar with share done, rate and time left, on stderr."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        _Rate(),
+        TaskProgressColumn(),
+        _Rate(unit),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
