@@ -1,6 +1,7 @@
 """Agents: schedules, determinism, learning, cast-and-surge, compositions."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,6 +54,23 @@ def test_the_return_is_the_discounted_sum():
     # agent walks upwind six times. Return: -0.1 (1 + .9 + ... + .9^4) + .9^5.
     expected = -0.1 * sum(0.9**t for t in range(5)) + 0.9**5
     assert train(task).records["curve"][0, 1] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("taus", [(), (10,)])
+def test_episodes_of_500_blanks_are_learned_from_and_searched(taus):
+    # One whiff, far from the source, that nobody meets again: the clock runs to its end and stays there.
+    field = np.zeros((600, 400, 5))
+    field[0, 399, 2] = 1.0
+    plume = Plume.from_array(field, (0, 2))
+    world = WorldSettings(start_threshold=None)
+    task = Task(plume, 1.0, ClockSettings(500, taus), LearningSettings.shortened(40), world)
+    policy = train(task)
+    assert policy.records["void"][0] == 499
+    assert policy.records["curve"][:, 3].max() == 500
+    downwind = replace(policy, actions=np.full_like(policy.actions, 3))
+    seen = evaluate(downwind, plume, 1.0, world)
+    assert not seen.arrived.any()
+    assert (seen.mode_steps.sum(axis=1) == 500).all()
 
 
 def test_same_seed_same_bits_in_any_number_of_parts(plume):

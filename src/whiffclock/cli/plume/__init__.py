@@ -1,0 +1,10 @@
+"""``whiffclock plume``: make, read, look at and write odor fields."""
+
+from __future__ import annotations
+
+import typer
+
+from whiffclock.cli import app
+
+plume_app = typer.Typer(help="Make, look at and write odor fields.", no_args_is_help=True)
+app.add_typer(plume_app, name="plume")
