@@ -31,8 +31,9 @@ def read_npz(path: Path, what: str) -> dict[str, np.ndarray]:
         raise InputError(f"{path} is not {what}, or it is damaged: {first_line(error)}.") from error
 
 
-def write_npz(path: Path, **arrays: np.ndarray) -> None:
+def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = True) -> None:
     """Write ``path`` atomically; the bytes depend on the arrays alone."""
+    write = np.savez_compressed if compress else np.savez
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -40,7 +41,7 @@ def write_npz(path: Path, **arrays: np.ndarray) -> None:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
     try:
         with os.fdopen(descriptor, "wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+            write(file, **arrays)  # type: ignore[arg-type]
         os.chmod(partial, 0o644)
         os.replace(partial, path)
     except OSError as error:

@@ -128,10 +128,11 @@ class ClockPolicy:
             "clock": self.clock.to_dict(),
             "made_from": self.made_from,
         }
-        arrays = {f"record_{key}": value for key, value in self.records.items()}
+        arrays = {"header": np.array(json.dumps(header)), "actions": self.actions}
+        arrays |= {f"record_{key}": value for key, value in self.records.items()}
         if self.q is not None:
             arrays["q"] = self.q
-        write_npz(path, header=np.array(json.dumps(header)), actions=self.actions, **arrays)
+        write_npz(path, arrays)
 
     @classmethod
     def load(cls, path: Path) -> ClockPolicy:

@@ -67,7 +67,7 @@ def evaluate(
         named.append((path, environment_name(threshold), result))
     if records is not None:
         for path, name, result in named:
-            write_npz(records / f"{path.parent.name}-{path.stem}-in-{name}.npz", **result.arrays())
+            write_npz(records / f"{path.parent.name}-{path.stem}-in-{name}.npz", result.arrays())
     if json:
         opt.print_json([{"file": str(path), "environment": name, **result.to_dict()} for path, name, result in named])
         return

@@ -39,4 +39,5 @@ def _read_archive(path: Path, source: tuple[int, int] | None) -> Plume:
 
 def write_plume(plume: Plume, path: Path) -> None:
     """Write field, source and origin to an ``.npz`` file."""
-    write_npz(path, field=plume.field, source=np.array(plume.source), origin=np.array(plume.origin))
+    source, origin = np.array(plume.source), np.array(plume.origin)
+    write_npz(path, {"field": plume.field, "source": source, "origin": origin})

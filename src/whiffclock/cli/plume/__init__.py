@@ -8,3 +8,5 @@ from whiffclock.cli import app
 
 plume_app = typer.Typer(help="Make, look at and write odor fields.", no_args_is_help=True)
 app.add_typer(plume_app, name="plume")
+
+from whiffclock.cli.plume import simulate  # noqa: E402, F401

@@ -1,0 +1,88 @@
+"""``whiffclock plume simulate``: turbulence, and odor in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whiffclock.cli import options as opt
+from whiffclock.cli.plume import plume_app
+from whiffclock.params import FlowSettings, InputError, OdorSettings, SimulationSettings, require
+
+
+@plume_app.command()
+def simulate(
+    out: Annotated[Path, typer.Argument(metavar="FILE.npz", help="Where to write the plume.")],
+    seed: Annotated[int, typer.Option(help="Seed of flow and filaments.")] = SimulationSettings.seed,
+    snapshots: Annotated[int, typer.Option(help="Length of the record.")] = SimulationSettings.snapshots,
+    length: Annotated[int, typer.Option(help="Cells along the wind.")] = SimulationSettings.length,
+    width: Annotated[int, typer.Option(help="Cells across the wind.")] = SimulationSettings.width,
+    source_height: Annotated[float, typer.Option(help="In cells.")] = OdorSettings.source_height,
+    slice_height: Annotated[float, typer.Option(help="Where the agents move, in cells.")] = OdorSettings.slice_height,
+    wind: Annotated[float, typer.Option(help="Bulk speed, cells per snapshot.")] = FlowSettings.wind,
+    roughness: Annotated[float, typer.Option(help="Drag of the canopy; 0: smooth.")] = FlowSettings.roughness_drag,
+    depth: Annotated[float, typer.Option(help="Depth of the channel, in cells.")] = FlowSettings.depth,
+    reynolds: Annotated[float, typer.Option(help="Bulk Reynolds number.")] = FlowSettings.reynolds,
+    points: Annotated[str, typer.Option(metavar="NX,NY,NZ", help="Grid of the flow.")] = "96,96,32",
+    filaments: Annotated[int, typer.Option(help="Released per snapshot.")] = OdorSettings.filaments,
+    size: Annotated[float, typer.Option(help="Size of a fresh filament, in cells.")] = OdorSettings.size,
+    growth: Annotated[float, typer.Option(help="Diffusivity inside a filament.")] = OdorSettings.growth,
+    walk: Annotated[float, typer.Option(help="Diffusivity of eddies below the grid.")] = OdorSettings.walk,
+    memory: Annotated[float, typer.Option(help="How long such an eddy lasts, in snapshots.")] = OdorSettings.memory,
+    strength: Annotated[float, typer.Option(help="Odor per filament.")] = OdorSettings.strength,
+    spin_up: Annotated[int, typer.Option(help="Snapshots until the flow is turbulent.")] = SimulationSettings.spin_up,
+    fill: Annotated[int, typer.Option(help="Snapshots until the grid is filled.")] = SimulationSettings.fill,
+) -> None:
+    """Simulate a turbulent channel flow with a point source of odor. The defaults make the built-in plume.
+
+    An interrupted run leaves a checkpoint beside the output, and the same command goes on from it.
+    """
+    from whiffclock.experiments.ensembles import require_writable
+    from whiffclock.plume.files import write_plume
+    from whiffclock.plume.simulate import simulate as run
+
+    require(out.suffix == ".npz", f"{out} does not end in .npz; the plume is written in that format.")
+    settings = SimulationSettings(
+        snapshots=snapshots,
+        length=length,
+        width=width,
+        spin_up=spin_up,
+        fill=fill,
+        seed=seed,
+        flow=FlowSettings(
+            wind=wind, roughness_drag=roughness, depth=depth, reynolds=reynolds, points=parse_points(points)
+        ),
+        odor=OdorSettings(
+            source_height=source_height,
+            slice_height=slice_height,
+            filaments=filaments,
+            size=size,
+            growth=growth,
+            walk=walk,
+            memory=memory,
+            strength=strength,
+        ),
+    )
+    require_writable(out.parent)
+    checkpoint = out.with_name(f"{out.name}.checkpoint")
+    try:
+        with opt.progress_bar("snapshots") as bar:
+            job = bar.add_task("simulating", total=spin_up + fill + snapshots)
+            plume = run(settings, checkpoint, lambda n: bar.update(job, advance=n))
+    except KeyboardInterrupt:
+        opt.talk.print(f"whiffclock: stopped; the same command goes on from {checkpoint}.")
+        raise typer.Exit(130) from None
+    write_plume(plume, out)
+    checkpoint.unlink(missing_ok=True)
+    opt.out.print(f"{plume.origin}: {snapshots} snapshots of {length} x {width} cells in {out}.")
+
+
+def parse_points(text: str) -> tuple[int, int, int]:
+    """``"96,96,32"`` to three whole numbers."""
+    try:
+        nx, ny, nz = (int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"--points is {text!r}; it must be three whole numbers, such as 96,96,32.") from error
+    return nx, ny, nz
