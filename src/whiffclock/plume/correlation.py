@@ -31,14 +31,16 @@ def time_covariance(record: np.ndarray) -> np.ndarray:
     """Covariance of ``record[x, y, t]`` with itself at lags 0 and :data:`LAGS`, summed over y.
 
     Returns float[x, 1 + number of lags]. The ratio of sums over x to those of lag 0 is the autocorrelation.
+    NaN at lags that the record is too short for.
     """
     anomaly = _anomaly(record)
     snapshots = record.shape[-1]
-    sums = [
-        _dot(anomaly[..., : snapshots - lag], anomaly[..., lag:]).sum(axis=1) / max(1, snapshots - lag)
-        for lag in (0, *LAGS)
-    ]
-    return np.stack(sums, axis=1)
+    sums = np.full((len(record), 1 + len(LAGS)), np.nan)
+    for i, lag in enumerate((0, *LAGS)):
+        if lag < snapshots:
+            pairs = _dot(anomaly[..., : snapshots - lag], anomaly[..., lag:])
+            sums[:, i] = pairs.sum(axis=1) / (snapshots - lag)
+    return sums
 
 
 def pooled_autocorrelation(covariance: np.ndarray) -> tuple[float, ...]:
