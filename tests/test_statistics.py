@@ -1,5 +1,6 @@
 """Statistics of plumes: fields whose answers are known."""
 
+import dataclasses
 import json
 from itertools import pairwise
 
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whiffclock.params import InputError
-from whiffclock.plume import Plume
+from whiffclock.plume import Plume, dns
+from whiffclock.plume.correlation import Following
 from whiffclock.plume.durations import complete_runs, distribution, power_law
 from whiffclock.plume.statistics import full_width, plume_statistics
 
@@ -135,3 +137,39 @@ def test_richer_plumes_have_more_of_everything(plume):
     assert seen.start_cells["sparser"] > 0
     with pytest.raises(InputError, match="nothing reaches"):
         plume_statistics(plume, 1.0)
+
+
+def test_a_plume_with_the_figures_of_the_dns_meets_its_targets(plume):
+    like = plume_statistics(plume)
+    probability = np.zeros((123, 27))
+    x = np.arange(123)
+    axis = np.interp(x, list(dns.AXIS), list(dns.AXIS.values()))
+    sigma = np.interp(x, list(dns.WIDTH), list(dns.WIDTH.values())) / (2 * np.sqrt(2 * np.log(2)))
+    probability[:] = axis[:, None] * np.exp(-((np.arange(27) - 13) ** 2) / (2 * sigma[:, None] ** 2))
+    like = dataclasses.replace(
+        like,
+        shape=(2598, 123, 27),
+        probability=probability,
+        autocorrelation={**like.autocorrelation, "20-80": dns.AUTOCORRELATION},
+        along=(0.3, 0.2, 0.1, 0.05),
+        across=(0.3, 0.2, 0.1, 0.05),
+        following=Following((1.9, 3.8, 7.5, 15.0), tuple(dns.FOLLOWING.values()), dns.SPEED),
+        boxes={**dns.BOXES, "dense": (0.6, 0.6, 0.6, 0.5)},
+    )
+    judged = {row.figure: row.met for row in dns.beside_dns(like) if row.met is not None}
+    assert len(judged) == 17
+    assert all(judged.values())
+    assert dns.axis_error(like) == 0
+    off = dataclasses.replace(like, probability=np.minimum(1, probability + 0.2))
+    assert dns.axis_error(off) == pytest.approx(0.2)
+    assert dns.ordered_boxes(dataclasses.replace(like, boxes={**like.boxes, "dense": like.boxes["sparse"]})) == 0
+
+
+def test_a_plume_too_short_for_a_figure_is_not_judged_by_it(plume):
+    rows = {row.figure: row for row in dns.beside_dns(plume_statistics(plume))}
+    far = rows["full width at half maximum, x = 60"]
+    assert far.met is None
+    assert far.to_dict()["here"] is None
+    assert rows["full width at half maximum, x = 16"].met is not None
+    with pytest.raises(InputError, match="DNS figures are at the threshold 3e-06"):
+        dns.beside_dns(plume_statistics(plume, 5e-6))
