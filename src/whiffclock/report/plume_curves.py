@@ -72,7 +72,7 @@ def draw_widths(axes: Axes, curves: Sequence[Curve], dns_colour: str | None = No
     handles: list[Artist] = list(axes.get_legend_handles_labels()[0])
     if _at_dns_threshold(curves):
         handles.append(Line2D([], [], ls="", marker="o", ms=3, color=dns_colour or _GREY, label="DNS"))
-    axes.legend(handles=handles, fontsize=6.5, frameon=False, ncols=2, loc="lower right", handlelength=1.6)
+    axes.legend(handles=handles, fontsize=6.5, frameon=False, ncols=2, loc="best", handlelength=1.6)
 
 
 def draw_durations(axes: Axes, curves: Sequence[Curve]) -> None:

@@ -35,7 +35,7 @@ class _Window:
     def of(cls, plume: Plume) -> _Window:
         _, length, width = plume.field.shape
         x, y = plume.source
-        return cls((-x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5), float(np.clip(width / length, 0.15, 0.6)))
+        return cls((-x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5), float(np.clip(width / length, 0.15, 0.35)))
 
 
 def plume_page(plume: Plume, statistics: Sequence[PlumeStatistics], path: Path) -> None:
