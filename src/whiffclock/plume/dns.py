@@ -102,14 +102,14 @@ class Row:
             "dns": self.dns,
             "here": self.here if known else None,
             "difference": self.difference if known else None,
-            "target": None if self.target is None else [end if math.isfinite(end) else None for end in self.target],
+            "target": None if self.target is None else list(self.target),
             "met": self.met,
         }
 
 
-def axis_error(statistics: PlumeStatistics, points: dict[int, float] = AXIS) -> float:
-    """Root-mean-square difference of axis probabilities over those ``points`` that the grid holds."""
-    differences = np.array([statistics.at(x) - value for x, value in points.items()])
+def axis_error(statistics: PlumeStatistics) -> float:
+    """Root-mean-square difference of axis probabilities, every 8 cells as far as the grid goes."""
+    differences = np.array([statistics.at(x) - value for x, value in AXIS.items()])
     inside = differences[np.isfinite(differences)]
     return float(np.sqrt(np.mean(inside**2))) if len(inside) else math.nan
 
@@ -135,8 +135,9 @@ def beside_dns(statistics: PlumeStatistics) -> list[Row]:
 
 
 def _row(figure: Figure, here: float) -> Row:
-    judged = figure.target is not None and math.isfinite(here)
-    met = figure.target[0] <= here <= figure.target[1] if judged and figure.target is not None else None
+    met = None
+    if figure.target is not None and math.isfinite(here):
+        met = figure.target[0] <= here <= figure.target[1]
     return Row(figure.name, figure.dns, here, figure.target, met)
 
 

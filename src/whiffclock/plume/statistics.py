@@ -104,8 +104,9 @@ class PlumeStatistics:
         return float(np.interp(cells, corr.SEPARATIONS, getattr(self, direction)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; the maps are left out."""
-        distances = range(self.shape[1] - self.source[0])
+        """Plain values, ready for JSON; of the maps, the axis."""
+        x0, y0 = self.source
+        distances = range(self.shape[1] - x0)
         return _plain(
             {
                 "plume": self.origin,
@@ -117,6 +118,8 @@ class PlumeStatistics:
                 "axis_probability": [self.at(x) for x in distances],
                 "width": [self.width(x) for x in distances],
                 "off_axis_probability_at_48": {"4": self.at(48, 4), "8": self.at(48, 8)},
+                "axis_whiff_duration": self.whiff_duration[x0:, y0].tolist(),
+                "axis_blank_duration": self.blank_duration[x0:, y0].tolist(),
                 "whiffs": self.whiffs.to_dict(),
                 "blanks": self.blanks.to_dict(),
                 "autocorrelation": self.autocorrelation,
