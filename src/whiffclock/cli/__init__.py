@@ -1,4 +1,4 @@
-"""The command line: ``whiffclock train | evaluate | compare | info | demo``."""
+"""The command line: ``whiffclock train | evaluate | compare | plume | info | demo``."""
 
 from __future__ import annotations
 

@@ -62,6 +62,10 @@ class Whiffs:
         """bool[x, y]: cells with at least one whiff in the record."""
         return _unpack(np.bitwise_or.reduce(self.words, axis=2), self.width)
 
+    def record(self, cells: slice) -> np.ndarray:
+        """bool[x, t, y]: the whiffs of some of the cells along the wind, unpacked."""
+        return _unpack(np.moveaxis(self.words[cells], 1, 2), self.width)
+
     def probability(self) -> np.ndarray:
         """float[x, y]: share of snapshots with a whiff."""
         counts = np.zeros((self.words.shape[0], self.width), dtype=np.int64)

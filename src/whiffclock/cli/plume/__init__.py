@@ -9,4 +9,5 @@ from whiffclock.cli import app
 plume_app = typer.Typer(help="Make, look at and write odor fields.", no_args_is_help=True)
 app.add_typer(plume_app, name="plume")
 
-from whiffclock.cli.plume import simulate  # noqa: E402, F401
+# The commands register themselves with the app.
+from whiffclock.cli.plume import inspect, simulate  # noqa: E402, F401

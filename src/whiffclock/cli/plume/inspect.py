@@ -1,0 +1,139 @@
+"""``whiffclock plume inspect`` and ``whiffclock plume compare``: what is a plume like?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from whiffclock.cli import options as opt
+from whiffclock.cli.plume import plume_app
+from whiffclock.params import ENVIRONMENTS, InputError, require, require_threshold
+
+if TYPE_CHECKING:
+    from whiffclock.plume import Plume
+    from whiffclock.plume.statistics import PlumeStatistics
+
+Threshold = Annotated[
+    str, typer.Option(metavar="C|NAME", help=f"Where a whiff begins: a number, or {', '.join(ENVIRONMENTS)}.")
+]
+Page = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Draw a page: .png, .pdf or .svg.")]
+_PAGES = (".png", ".pdf", ".svg")
+
+
+@plume_app.command()
+def inspect(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A plume; default: the stand-in.")] = None,
+    source: opt.Source = None,
+    threshold: Threshold = "dense",
+    out: Page = None,
+    json: opt.AsJson = False,
+) -> None:
+    """Measure a plume: whiffs, widths, durations, correlations; draw it on one page."""
+    from whiffclock.plume.statistics import plume_statistics
+    from whiffclock.report.plume_tables import statistics_tables
+
+    value = parse_threshold(threshold)
+    check_page(out)
+    plume = opt.open_plume(file, source)
+    with opt.talk.status("measuring"):
+        statistics = plume_statistics(plume, value)
+    if json:
+        opt.print_json(statistics.to_dict())
+    else:
+        opt.out.print(describe(plume, value), markup=False, highlight=False)
+        for table in statistics_tables(statistics):
+            opt.out.print(table)
+    if out is not None:
+        with opt.talk.status("drawing"):
+            draw_plume(plume, statistics, out)
+
+
+@plume_app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="A plume.")],
+    b: Annotated[Path | None, typer.Argument(metavar="[B]", help="Another; default: the DNS figures.")] = None,
+    threshold: Threshold = "dense",
+    out: Page = None,
+    json: opt.AsJson = False,
+) -> None:
+    """Lay two plumes side by side, or one beside what is known of the paper's DNS."""
+    from whiffclock.plume import dns
+    from whiffclock.plume.statistics import plume_statistics
+    from whiffclock.report.plume_tables import dns_table, pair_table
+
+    value = parse_threshold(threshold)
+    require(
+        b is not None or value == dns.THRESHOLD,
+        f"The DNS figures are at {dns.THRESHOLD:g}; at {value:g}, name a second plume to compare with.",
+    )
+    check_page(out)
+    plumes = [opt.open_plume(path) for path in (a, b) if path is not None]
+    with opt.talk.status("measuring"):
+        measured = [plume_statistics(plume, value) for plume in plumes]
+    if len(measured) == 1:
+        rows = dns.beside_dns(measured[0])
+        if json:
+            opt.print_json({"plume": plumes[0].origin, "dns": dns.ORIGIN, "rows": [row.to_dict() for row in rows]})
+        else:
+            judged = [row.met for row in rows if row.met is not None]
+            opt.out.print(dns_table(rows, f"{plumes[0].origin}\n{sum(judged)} of {len(judged)} targets met"))
+    elif json:
+        opt.print_json({"A": measured[0].to_dict(), "B": measured[1].to_dict()})
+    else:
+        caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {value:g}"
+        opt.out.print(pair_table((measured[0], measured[1]), caption))
+    if out is not None:
+        from whiffclock.report.plume_page import comparison_page
+
+        out.parent.mkdir(parents=True, exist_ok=True)
+        comparison_page(measured, ["A", "B"][: len(measured)], out)
+        opt.talk.print(f"Page: {out}")
+
+
+def describe(plume: Plume, threshold: float) -> str:
+    """What is measured, in two lines."""
+    snapshots, length, width = plume.field.shape
+    return (
+        f"{plume.origin}\n{snapshots:,} snapshots of {length} x {width} cells, source at {plume.source}; "
+        f"whiffs at c >= {threshold:g}\n"
+    )
+
+
+def draw_plume(plume: Plume, statistics: PlumeStatistics, out: Path) -> None:
+    """The page: the paper's environments as far as the plume reaches them, and the threshold asked for."""
+    from whiffclock.plume.statistics import plume_statistics
+    from whiffclock.report.plume_page import plume_page
+
+    shown = []
+    for value in sorted({*ENVIRONMENTS.values(), statistics.threshold}):
+        try:
+            shown.append(statistics if value == statistics.threshold else plume_statistics(plume, value))
+        except InputError:
+            continue
+    out.parent.mkdir(parents=True, exist_ok=True)
+    plume_page(plume, shown, out)
+    opt.talk.print(f"Page: {out}")
+
+
+def parse_threshold(text: str) -> float:
+    """An environment's name or a positive number."""
+    try:
+        value = ENVIRONMENTS[text] if text in ENVIRONMENTS else float(text)
+    except ValueError as error:
+        raise InputError(
+            f"--threshold is {text!r}; it must be one of {', '.join(ENVIRONMENTS)}, or a number."
+        ) from error
+    require_threshold(value)
+    return value
+
+
+def check_page(out: Path | None) -> None:
+    """Refuse a page that cannot be drawn, before any work is done."""
+    from whiffclock.experiments.ensembles import require_writable
+
+    if out is not None:
+        require(out.suffix in _PAGES, f"--out is {out}; a page ends in {', '.join(_PAGES)}.")
+        require(not out.is_dir(), f"--out is {out}, which is a folder; name a file.")
+        require_writable(out.parent)

@@ -1,0 +1,143 @@
+"""How whiffs hang together: in time at a fixed cell, in space, and along with the flow.
+
+The record is w = 1 for a whiff and 0 for a blank; each cell's own mean is removed. Correlations are pooled
+over pairs of cells (a, b):
+
+    rho = sum cov(a, b) / sqrt(sum var(a) * sum var(b)),
+
+so that cells count by their variance and rare whiffs at the rim do not dominate. NaN where nothing varies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Lags, in snapshots, of the autocorrelation at a fixed cell.
+LAGS = (1, 2, 3, 4)
+#: Separations, in cells, of the correlation in space.
+SEPARATIONS = (1, 2, 3, 4)
+#: Lags, in snapshots, of the correlation that follows the flow.
+FOLLOWING_LAGS = (2, 4, 8, 16)
+#: Structures are looked for up to this speed, in cells per snapshot.
+TOP_SPEED = 2
+#: Cells needed beyond the core: along the wind for structures that leave it, across it for separations.
+REACH_ALONG = TOP_SPEED * FOLLOWING_LAGS[-1] + 1
+REACH_ACROSS = SEPARATIONS[-1]
+
+
+def time_covariance(record: np.ndarray) -> np.ndarray:
+    """Covariance of ``record[x, y, t]`` with itself at lags 0 and :data:`LAGS`, summed over y.
+
+    Returns float[x, 1 + number of lags]. The ratio of sums over x to those of lag 0 is the autocorrelation.
+    NaN at lags that the record is too short for.
+    """
+    anomaly = _anomaly(record)
+    snapshots = record.shape[-1]
+    sums = np.full((len(record), 1 + len(LAGS)), np.nan)
+    for i, lag in enumerate((0, *LAGS)):
+        if lag < snapshots:
+            pairs = _dot(anomaly[..., : snapshots - lag], anomaly[..., lag:])
+            sums[:, i] = pairs.sum(axis=1) / (snapshots - lag)
+    return sums
+
+
+def pooled_autocorrelation(covariance: np.ndarray) -> tuple[float, ...]:
+    """Autocorrelation at :data:`LAGS` from rows of :func:`time_covariance`."""
+    total = covariance.sum(axis=0)
+    return tuple((total[1:] / total[0]).tolist()) if total[0] > 0 else (float("nan"),) * len(LAGS)
+
+
+@dataclass(frozen=True)
+class Core:
+    """The record about the plume's axis, means removed, with a margin for the partners of its cells.
+
+    Attributes
+    ----------
+    anomaly
+        float32[x, y, t].
+    along, across
+        Which of these cells are the core.
+    """
+
+    anomaly: np.ndarray
+    along: range
+    across: range
+
+    @classmethod
+    def from_record(cls, record: np.ndarray, along: range, across: range) -> Core:
+        """The core of ``record[x, y, t]``."""
+        return cls(_anomaly(record), along, across)
+
+    def correlation(self, dx: int = 0, dy: int = 0, lag: int = 0) -> float:
+        """Correlation of the core with what lies ``dx, dy`` cells and ``lag`` snapshots away."""
+        length, width, snapshots = self.anomaly.shape
+        xs = slice(max(self.along.start, -dx, 0), max(0, min(self.along.stop, length - dx)))
+        ys = slice(max(self.across.start, -dy, 0), max(0, min(self.across.stop, width - dy)))
+        if xs.start >= xs.stop or ys.start >= ys.stop or lag >= snapshots:
+            return float("nan")
+        here = self.anomaly[xs, ys]
+        there = self.anomaly[xs.start + dx : xs.stop + dx, ys.start + dy : ys.stop + dy]
+        covariance = _dot(here[..., : snapshots - lag], there[..., lag:]).sum() / (snapshots - lag)
+        scale = np.sqrt(_dot(here, here).sum() * _dot(there, there).sum()) / snapshots
+        return float(covariance / scale) if scale > 0 else float("nan")
+
+    def along_wind(self) -> tuple[float, ...]:
+        """Correlation at :data:`SEPARATIONS` downwind."""
+        return tuple(self.correlation(dx=d) for d in SEPARATIONS)
+
+    def across_wind(self) -> tuple[float, ...]:
+        """Correlation at :data:`SEPARATIONS` to either side."""
+        return tuple((self.correlation(dy=d) + self.correlation(dy=-d)) / 2 for d in SEPARATIONS)
+
+
+@dataclass(frozen=True)
+class Following:
+    """Correlation along with the flow: at each lag, the best displacement downwind and its correlation.
+
+    ``speed`` is the slope of displacement against lag through the origin, each lag weighted by its correlation.
+    """
+
+    displacement: tuple[float, ...]
+    correlation: tuple[float, ...]
+    speed: float
+
+
+def following_flow(core: Core) -> Following:
+    """Follow the core's structures for :data:`FOLLOWING_LAGS` snapshots."""
+    best = [_best_displacement(core, lag) for lag in FOLLOWING_LAGS]
+    places = np.array([place for place, _ in best])
+    peaks = np.array([peak for _, peak in best])
+    weight = np.where(np.isfinite(peaks), np.maximum(peaks, 0), 0.0)
+    lags = np.array(FOLLOWING_LAGS)
+    scale = (weight * lags**2).sum()
+    speed = float((weight * lags * np.nan_to_num(places)).sum() / scale) if scale > 0 else float("nan")
+    return Following(tuple(places.tolist()), tuple(peaks.tolist()), speed)
+
+
+def _best_displacement(core: Core, lag: int) -> tuple[float, float]:
+    """Peak over whole displacements downwind, refined by the parabola through it and its neighbours."""
+    seen = np.array([core.correlation(dx=d, lag=lag) for d in range(TOP_SPEED * lag + 2)])
+    if not np.isfinite(seen).any():
+        return float("nan"), float("nan")
+    place = int(np.nanargmax(seen))
+    peak = float(seen[place])
+    if not 0 < place < len(seen) - 1 or not np.isfinite(seen[place - 1 : place + 2]).all():
+        return float(place), peak
+    before, after = float(seen[place - 1]), float(seen[place + 1])
+    curvature = 2 * peak - before - after
+    if curvature <= 0:
+        return float(place), peak
+    shift = (after - before) / (2 * curvature)
+    return place + shift, min(1.0, peak + shift * (after - before) / 4)
+
+
+def _anomaly(record: np.ndarray) -> np.ndarray:
+    values = record.astype(np.float32)
+    return values - values.mean(axis=-1, keepdims=True, dtype=np.float64).astype(np.float32)
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Sum over time, cell by cell, as float64."""
+    return np.einsum("xyt,xyt->xy", a, b).astype(np.float64)

@@ -1,0 +1,263 @@
+"""What a plume is like to a nose: whiff probabilities, widths, durations, correlations.
+
+Distances x are in cells downwind of the source, the axis is the source's row, and times are in snapshots.
+"Near the axis" is within :data:`NEAR_AXIS` cells of it, and "the core" is near the axis at x = 20 to 80.
+Statistics that the grid is too short, too narrow or too poor in whiffs for are NaN (null in JSON).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, environment_name
+from whiffclock.plume import correlation as corr
+from whiffclock.plume.durations import Durations, complete_runs, distribution, mean_durations, transitions
+from whiffclock.plume.plume import Plume
+from whiffclock.plume.whiffs import Whiffs
+
+#: Cells to either side of the axis that are pooled.
+NEAR_AXIS = 2
+#: Bins in x, first to last cell, over which the autocorrelation in time is pooled.
+X_BINS: dict[str, tuple[float, float]] = {
+    "8-42": (8, 41),
+    "42-83": (42, 82),
+    ">83": (83, math.inf),
+    "20-80": (20, 80),
+}
+CORE = range(20, 81)
+#: Centres, in x, of the boxes of 7 x 5 cells in which thresholds are compared.
+BOX_CENTRES = (20, 40, 60, 80)
+_BOX_REACH = 3
+_SLAB_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class PlumeStatistics:
+    """Statistics of one plume at one threshold.
+
+    Attributes
+    ----------
+    origin, fingerprint, shape, source
+        The plume they are of; ``shape`` is (snapshots, length, width).
+    threshold
+        Where a whiff begins.
+    probability
+        float[x, y]: share of snapshots with a whiff.
+    whiff_duration, blank_duration
+        float[x, y]: mean duration at a fixed cell.
+    whiffs, blanks
+        Distributions of durations in the core.
+    autocorrelation
+        At lags 1 to 4 at fixed cells near the axis, by bin in x.
+    after_whiff, after_blank
+        Probability of a whiff one snapshot after a whiff, and after a blank, in the core.
+    along, across
+        Correlation of cells 1 to 4 apart along and across the wind, in the core.
+    following
+        Correlation along with the flow, and the speed of structures.
+    boxes
+        Probability of whiffs at each of the paper's thresholds in boxes about :data:`BOX_CENTRES`.
+    start_cells
+        Number of cells of D_init, each environment taken with its own threshold.
+    """
+
+    origin: str
+    fingerprint: str
+    shape: tuple[int, int, int]
+    source: tuple[int, int]
+    threshold: float
+    probability: np.ndarray
+    whiff_duration: np.ndarray
+    blank_duration: np.ndarray
+    whiffs: Durations
+    blanks: Durations
+    autocorrelation: dict[str, tuple[float, ...]]
+    after_whiff: float
+    after_blank: float
+    along: tuple[float, ...]
+    across: tuple[float, ...]
+    following: corr.Following
+    boxes: dict[str, tuple[float, ...]]
+    start_cells: dict[str, int]
+
+    def at(self, x: int, off: int = 0) -> float:
+        """Whiff probability ``x`` cells downwind, the mean of both sides ``off`` cells off the axis."""
+        column = self.source[0] + x
+        sides = [self.source[1] + off, self.source[1] - off]
+        inside = [y for y in sides if 0 <= y < self.shape[2]]
+        if not 0 <= column < self.shape[1] or not inside:
+            return math.nan
+        return float(np.mean([self.probability[column, y] for y in inside]))
+
+    def width(self, x: int) -> float:
+        """Full width at half maximum across the wind ``x`` cells downwind, in cells."""
+        column = self.source[0] + x
+        return full_width(self.probability[column]) if 0 <= column < self.shape[1] else math.nan
+
+    def apart(self, direction: str, cells: float) -> float:
+        """Correlation ``"along"`` or ``"across"`` the wind, interpolated linearly between whole cells."""
+        return float(np.interp(cells, corr.SEPARATIONS, getattr(self, direction)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; of the maps, the axis."""
+        x0, y0 = self.source
+        distances = range(self.shape[1] - x0)
+        return _plain(
+            {
+                "plume": self.origin,
+                "fingerprint": self.fingerprint,
+                "shape": list(self.shape),
+                "source": list(self.source),
+                "threshold": self.threshold,
+                "environment": environment_name(self.threshold),
+                "axis_probability": [self.at(x) for x in distances],
+                "width": [self.width(x) for x in distances],
+                "off_axis_probability_at_48": {"4": self.at(48, 4), "8": self.at(48, 8)},
+                "axis_whiff_duration": self.whiff_duration[x0:, y0].tolist(),
+                "axis_blank_duration": self.blank_duration[x0:, y0].tolist(),
+                "whiffs": self.whiffs.to_dict(),
+                "blanks": self.blanks.to_dict(),
+                "autocorrelation": self.autocorrelation,
+                "after_whiff": self.after_whiff,
+                "after_blank": self.after_blank,
+                "correlation_along": dict(zip(map(str, corr.SEPARATIONS), self.along, strict=True)),
+                "correlation_across": dict(zip(map(str, corr.SEPARATIONS), self.across, strict=True)),
+                "following_flow": dict(zip(map(str, corr.FOLLOWING_LAGS), self.following.correlation, strict=True)),
+                "displacement": dict(zip(map(str, corr.FOLLOWING_LAGS), self.following.displacement, strict=True)),
+                "structure_speed": self.following.speed,
+                "boxes": {"centres": list(BOX_CENTRES), **self.boxes},
+                "start_cells": self.start_cells,
+            }
+        )
+
+
+def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> PlumeStatistics:
+    """Measure ``plume`` at ``threshold``."""
+    whiffs = plume.whiffs(threshold)
+    snapshots, length, width = whiffs.shape
+    x0, y0 = plume.source
+    near = slice(max(0, y0 - NEAR_AXIS), y0 + NEAR_AXIS + 1)
+    counts = np.zeros((3, length, width), dtype=np.int64)
+    covariance = np.zeros((length, 1 + len(corr.LAGS)))
+    probability = np.zeros((length, width))
+    for part in _slabs(whiffs):
+        record = whiffs.record(part)
+        counts[:, part] = transitions(record)
+        probability[part] = record.mean(axis=1)
+        covariance[part] = corr.time_covariance(np.moveaxis(record[:, :, near], 1, 2))
+    whiff_duration, blank_duration = mean_durations(snapshots, *counts)
+    core = _core(whiffs)
+    whiff_runs, blank_runs = _core_runs(whiffs, near)
+    after_whiff, after_blank = _next_whiff(counts[:, x0 + CORE.start : x0 + CORE.stop, near], snapshots)
+    return PlumeStatistics(
+        origin=plume.origin,
+        fingerprint=plume.fingerprint,
+        shape=whiffs.shape,
+        source=plume.source,
+        threshold=threshold,
+        probability=probability,
+        whiff_duration=whiff_duration,
+        blank_duration=blank_duration,
+        whiffs=distribution(whiff_runs),
+        blanks=distribution(blank_runs),
+        autocorrelation=_by_bin(covariance, x0),
+        after_whiff=after_whiff,
+        after_blank=after_blank,
+        along=core.along_wind(),
+        across=core.across_wind(),
+        following=corr.following_flow(core),
+        boxes={name: box_probabilities(plume, value) for name, value in ENVIRONMENTS.items()},
+        start_cells={name: count_start_cells(plume, value) for name, value in ENVIRONMENTS.items()},
+    )
+
+
+def full_width(profile: np.ndarray) -> float:
+    """Full width at half maximum of ``profile[y]``, linearly interpolated; NaN if the grid cuts it off."""
+    peak = int(np.argmax(profile))
+    half = profile[peak] / 2
+    if half <= 0:
+        return math.nan
+    below = np.flatnonzero(profile < half)
+    left, right = below[below < peak], below[below > peak]
+    if not len(left) or not len(right):
+        return math.nan
+    a, b = int(left[-1]), int(right[0])
+    start = a + (half - profile[a]) / (profile[a + 1] - profile[a])
+    end = b - (half - profile[b]) / (profile[b - 1] - profile[b])
+    return float(end - start)
+
+
+def box_probabilities(plume: Plume, threshold: float) -> tuple[float, ...]:
+    """Mean whiff probability in the boxes about :data:`BOX_CENTRES`; NaN for boxes that leave the grid."""
+    x0, y0 = plume.source
+    _, length, _ = plume.field.shape
+    across = slice(max(0, y0 - NEAR_AXIS), y0 + NEAR_AXIS + 1)
+    found = []
+    for centre in BOX_CENTRES:
+        first, last = x0 + centre - _BOX_REACH, x0 + centre + _BOX_REACH
+        box = plume.field[:, first : last + 1, across]
+        found.append(float((box >= threshold).mean()) if first >= 0 and last < length else math.nan)
+    return tuple(found)
+
+
+def count_start_cells(plume: Plume, threshold: float) -> int:
+    """Size of D_init with this start threshold; 0 where nothing reaches it."""
+    try:
+        return len(plume.starts(threshold, WorldSettings(start_threshold=None)))
+    except InputError:
+        return 0
+
+
+def _core(whiffs: Whiffs) -> corr.Core:
+    _, length, width = whiffs.shape
+    x0, y0 = whiffs.source
+    first, last = min(x0 + CORE.start, length), min(x0 + CORE.stop + corr.REACH_ALONG, length)
+    low = max(0, y0 - NEAR_AXIS - corr.REACH_ACROSS)
+    high = min(width, y0 + NEAR_AXIS + corr.REACH_ACROSS + 1)
+    record = np.moveaxis(whiffs.record(slice(first, last))[:, :, low:high], 1, 2)
+    along = range(min(len(CORE), last - first))
+    across = range(max(0, y0 - NEAR_AXIS) - low, min(width, y0 + NEAR_AXIS + 1) - low)
+    return corr.Core.from_record(record, along, across)
+
+
+def _core_runs(whiffs: Whiffs, near: slice) -> tuple[np.ndarray, np.ndarray]:
+    x0 = whiffs.source[0]
+    record = whiffs.record(slice(x0 + CORE.start, x0 + CORE.stop))[:, :, near]
+    return complete_runs(np.moveaxis(record, 1, 2).reshape(-1, whiffs.shape[0]))
+
+
+def _next_whiff(counts: np.ndarray, snapshots: int) -> tuple[float, float]:
+    """P(whiff | whiff) and P(whiff | blank) over the cells of ``counts``."""
+    whiffs, stays, begins = (int(n) for n in counts.sum(axis=(1, 2)))
+    blanks = counts[0].size * (snapshots - 1) - whiffs
+    return stays / whiffs if whiffs else math.nan, begins / blanks if blanks else math.nan
+
+
+def _by_bin(covariance: np.ndarray, x0: int) -> dict[str, tuple[float, ...]]:
+    x = np.arange(len(covariance)) - x0
+    return {
+        name: corr.pooled_autocorrelation(covariance[(x >= first) & (x <= last)])
+        for name, (first, last) in X_BINS.items()
+    }
+
+
+def _slabs(whiffs: Whiffs) -> Iterator[slice]:
+    """Slices along the wind, small enough to unpack in memory."""
+    snapshots, length, width = whiffs.shape
+    size = max(1, _SLAB_BYTES // (snapshots * width))
+    for first in range(0, length, size):
+        yield slice(first, min(first + size, length))
+
+
+def _plain(value: Any) -> Any:
+    """NaN becomes null, tuples lists, all the way down."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,101 @@
+"""``whiffclock plume inspect`` and ``compare`` as a user meets them."""
+
+import json
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from whiffclock.cli import main
+from whiffclock.plume.files import write_plume
+from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.statistics import plume_statistics
+from whiffclock.report.plume_page import outline
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """The command line in this process: quicker than one of its own."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["whiffclock", "plume", *map(str, words)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return Done(caught.value.code or 0, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def folder(plume, tmp_path_factory):
+    made = tmp_path_factory.mktemp("plumes")
+    write_plume(plume, made / "a.npz")
+    write_plume(standin_plume(snapshots=150, length=90, width=41, seed=2), made / "b.npz")
+    return made
+
+
+def test_inspect_prints_tables_and_draws_a_page(run, folder, plume):
+    done = run("inspect", folder / "a.npz", "--out", folder / "pages/a.png")
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "not turbulence" in done.stdout
+    assert "…" not in done.stdout
+    seen = plume_statistics(plume)
+    rows = {line.split("  ")[0].strip(): line.split() for line in done.stdout.splitlines() if line.strip()}
+    assert float(rows["mean whiff"][6]) == pytest.approx(seen.whiff_duration[30, 13], rel=0.01)
+    assert float(rows["mean blank"][6]) == pytest.approx(seen.blank_duration[30, 13], rel=0.01)
+    assert (folder / "pages/a.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_inspect_speaks_json(run, folder, plume):
+    done = run("inspect", folder / "a.npz", "--threshold", "sparse", "--json")
+    assert json.loads(done.stdout) == plume_statistics(plume, 5e-6).to_dict()
+
+
+def test_compare_with_the_dns_and_with_another_plume(run, folder):
+    table = run("compare", folder / "b.npz")
+    assert table.returncode == 0, table.stderr
+    assert max(map(len, table.stdout.splitlines())) <= 80
+    assert "targets met" in table.stdout
+    assert "…" not in table.stdout
+    pair = run("compare", folder / "a.npz", folder / "b.npz", "--threshold", "2e-6", "--out", folder / "ab.pdf")
+    assert max(map(len, pair.stdout.splitlines())) <= 80
+    assert "DNS" not in pair.stdout
+    assert (folder / "ab.pdf").read_bytes()[:4] == b"%PDF"
+    rows = json.loads(run("compare", folder / "b.npz", "--json").stdout)["rows"]
+    assert {row["met"] for row in rows} == {True, False, None}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["inspect", "a.npz", "--threshold", "foggy"], "one of denser"),
+        (["inspect", "a.npz", "--threshold", "-1"], "positive concentration"),
+        (["inspect", "a.npz", "--threshold", "1"], "nothing reaches"),
+        (["inspect", "a.npz", "--out", "page.doc"], "a page ends in .png"),
+        (["compare", "a.npz", "--threshold", "5e-6"], "name a second plume"),
+        (["compare", "missing.npz"], "no plume file"),
+    ],
+)
+def test_bad_input_gets_one_sentence(run, folder, words, says):
+    done = run(words[0], folder / words[1], *words[2:])
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert says in done.stderr
+
+
+def test_the_outline_of_cells_closes():
+    cells = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
+    sides = outline(cells, (-0.5, 1.5, -0.5, 2.5))
+    assert len(sides) == 10
+    ends = np.concatenate(sides)
+    _, meetings = np.unique(ends, axis=0, return_counts=True)
+    assert (meetings % 2 == 0).all()
+    assert len(outline(np.zeros((4, 4), dtype=bool), (0, 4, 0, 4))) == 0
