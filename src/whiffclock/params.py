@@ -201,3 +201,75 @@ class EvaluationSettings(Settings):
             self.horizon is None or self.horizon >= 1,
             f"The evaluation horizon is {self.horizon}; it must be at least 1 step.",
         )
+
+
+@dataclass(frozen=True)
+class ReadSettings(Settings):
+    """How a file becomes a field ``c[t, x, y]``; the steps are taken in the order of the attributes.
+
+    Attributes
+    ----------
+    key
+        Name of the array in the file; ``None`` takes the one a known layout names, or the only one with
+        three dimensions.
+    axes
+        What the axes of the stored array are, such as ``"tyx"``; ``None`` asks the file.
+    first, end
+        Snapshots to keep: ``first`` up to but not including ``end``.
+    crop
+        Cells to keep, (x0, x1, y0, y1): x0 up to but not including x1, and y likewise.
+    downsample
+        Keep one cell for this many along x and along y.
+    downsample_method
+        ``"mean"`` takes the mean of each block and drops an incomplete rest; ``"point"`` takes the first
+        cell of each block.
+    background
+        Subtract the mean of this many first snapshots of the file; ``None`` does what the layout asks for.
+    scale
+        Multiply concentrations by this.
+    clip
+        Set negative concentrations to zero, last of all, so that noise around zero does not bias a mean.
+        Off by default: a threshold is positive, so negative noise is never a whiff.
+    source
+        Cell (x, y) of the source, in the cells of the resulting field.
+    """
+
+    key: str | None = None
+    axes: str | None = None
+    first: int = 0
+    end: int | None = None
+    crop: tuple[int, int, int, int] | None = None
+    downsample: int = 1
+    downsample_method: Literal["mean", "point"] = "mean"
+    background: int | None = None
+    scale: float = 1.0
+    clip: bool = False
+    source: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        require(
+            self.axes is None or sorted(self.axes) == ["t", "x", "y"],
+            f"The axes are {self.axes!r}; they must be the letters t, x and y in the order of the file, such as tyx.",
+        )
+        require(
+            self.first >= 0 and (self.end is None or self.end > self.first),
+            f"The snapshots {self.first}:{self.end} are none; the end must lie after the first, counted from 0.",
+        )
+        if self.crop is not None:
+            x0, x1, y0, y1 = self.crop
+            require(
+                0 <= x0 < x1 and 0 <= y0 < y1,
+                f"The crop {x0}:{x1},{y0}:{y1} holds no cell; it must be x0:x1,y0:y1 with x0 < x1 and y0 < y1.",
+            )
+        require(self.downsample >= 1, f"The downsampling factor is {self.downsample}; it must be at least 1.")
+        require(
+            self.downsample_method in ("mean", "point"),
+            f"The downsampling method is {self.downsample_method!r}; it must be 'mean' or 'point'.",
+        )
+        require(
+            self.background is None or self.background >= 0,
+            f"The background is taken from {self.background} snapshots; it must be 0 or more.",
+        )
+        require(
+            0 < self.scale < math.inf, f"The scale is {self.scale:g}; it must be a positive number to multiply with."
+        )

@@ -8,3 +8,6 @@ from whiffclock.cli import app
 
 plume_app = typer.Typer(help="Make, look at and write odor fields.", no_args_is_help=True)
 app.add_typer(plume_app, name="plume")
+
+# The commands register themselves with the sub-app.
+from whiffclock.cli.plume import export  # noqa: E402, F401
