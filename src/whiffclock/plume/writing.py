@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +19,15 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.archive import first_line, write_npz
 from whiffclock.params import InputError, require
+from whiffclock.plume.lazy import LazyField
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.whiffs import time_chunks
 
 VARIABLE = "concentration"
 DIMENSIONS = ("t", "x", "y")
+
+#: Room on disk that is left for what a format adds to the values.
+SPARE_BYTES = 2**20
 
 
 def write_plume(plume: Plume, path: Path, progress: Callable[[int], None] = lambda snapshots: None) -> None:
@@ -30,6 +36,10 @@ def write_plume(plume: Plume, path: Path, progress: Callable[[int], None] = lamb
     ``progress`` is called with the number of snapshots after each chunk.
     """
     if path.suffix == ".npz":
+        require(
+            not isinstance(plume.field, LazyField),
+            f"{plume.origin} is too large for {path.name}, which is written in one piece; take .npy, .nc or .zarr.",
+        )
         write_npz(path, field=np.asarray(plume.field), source=np.array(plume.source), origin=np.array(plume.origin))
         return
     require(
@@ -46,7 +56,8 @@ def write_plume(plume: Plume, path: Path, progress: Callable[[int], None] = lamb
                 path.rename(Path(folder) / "replaced")
             os.replace(partial, path)
     except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or first_line(error)
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number else first_line(error)
         raise InputError(f"{path} cannot be written: {reason}.") from error
 
 
@@ -77,14 +88,26 @@ def written_type(plume: Plume) -> np.dtype:
     return np.dtype(np.float64 if kind.itemsize >= 8 else np.float32)
 
 
+def _parts(plume: Plume, path: Path, progress: Callable[[int], None]) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some snapshots after the other, each only if there is room for it.
+
+    The libraries behind .nc and .zarr do not survive a full disk, so it must not come to that.
+    """
+    for part in time_chunks(plume.field):
+        values = plume.field[part]
+        if shutil.disk_usage(path.parent)[2] < values.size * written_type(plume).itemsize + SPARE_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        yield part, values
+        progress(part.stop - part.start)
+
+
 def _write_npy(plume: Plume, path: Path, progress: Callable[[int], None]) -> None:
     kind = written_type(plume)
     header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": plume.field.shape}
     with path.open("wb") as file:
         np.lib.format.write_array_header_2_0(file, header)
-        for part in time_chunks(plume.field):
-            file.write(np.ascontiguousarray(plume.field[part], dtype=kind).data)
-            progress(part.stop - part.start)
+        for _, values in _parts(plume, path, progress):
+            file.write(np.ascontiguousarray(values, dtype=kind).data)
 
 
 def _write_netcdf(plume: Plume, path: Path, progress: Callable[[int], None]) -> None:
@@ -96,9 +119,8 @@ def _write_netcdf(plume: Plume, path: Path, progress: Callable[[int], None]) -> 
             VARIABLE, DIMENSIONS, written_type(plume), chunks=_blocks(plume), compression="gzip", compression_opts=1
         )
         file.attrs.update(provenance(plume))
-        for part in time_chunks(plume.field):
-            variable[part] = plume.field[part]
-            progress(part.stop - part.start)
+        for part, values in _parts(plume, path, progress):
+            variable[part] = values
 
 
 def _write_zarr(plume: Plume, path: Path, progress: Callable[[int], None]) -> None:
@@ -108,9 +130,8 @@ def _write_zarr(plume: Plume, path: Path, progress: Callable[[int], None]) -> No
     array = group.create_array(
         VARIABLE, shape=plume.field.shape, chunks=_blocks(plume), dtype=written_type(plume), dimension_names=DIMENSIONS
     )
-    for part in time_chunks(plume.field):
-        array[part] = plume.field[part]
-        progress(part.stop - part.start)
+    for part, values in _parts(plume, path, progress):
+        array[part] = values
 
 
 def _blocks(plume: Plume) -> tuple[int, int, int]:
