@@ -87,6 +87,10 @@ def netcdf(folder):
     return folder / "odor.nc"
 
 
+def netcdf_by_another_name(folder):
+    return netcdf(folder).rename(folder / "odor.h5")
+
+
 def old_netcdf(folder):
     xarray.Dataset({"odor": (("time", "y", "x"), TYX)}).to_netcdf(folder / "old.nc", engine="scipy")
     return folder / "old.nc"
@@ -103,7 +107,7 @@ def generic(folder):
 
 ALL = [
     nose, ground, plif, frame_by_frame, plif_movies, movies_across_last, zarr_without_names, zarr_with_names,
-    zarr_array, netcdf, old_netcdf, npy, generic,
+    zarr_array, netcdf, netcdf_by_another_name, old_netcdf, npy, generic,
 ]  # fmt: skip
 
 

@@ -69,7 +69,9 @@ def _opener(path: Path) -> Callable[[Path, str | None], Found]:
     import h5py
 
     if h5py.is_hdf5(path):
-        return open_netcdf if path.suffix in (".nc", ".nc4", ".netcdf") else open_hdf5
+        with h5py.File(path, "r") as file:
+            named = "_NCProperties" in file.attrs
+        return open_netcdf if named or path.suffix == ".nc" else open_hdf5
     raise InputError(f"{path} is not a readable plume file ({KINDS}): {_first_impression(start)}.")
 
 
