@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from whiffclock.kernels.filaments import concentration, interpolate
-from whiffclock.params import FlowSettings, InputError, OdorSettings, SimulationSettings
+from whiffclock.params import InputError
 from whiffclock.plume.channel import ChannelFlow
 from whiffclock.plume.filaments import Filaments
+from whiffclock.plume.recipe import FlowSettings, OdorSettings, SimulationSettings
 from whiffclock.plume.simulate import Simulation, simulate
 
 SMALL = FlowSettings(points=(16, 16, 12), period=(3.0, 3.0))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whiffclock.evaluate import evaluate, shortest_arrival
@@ -14,6 +14,7 @@ from whiffclock.policy import ClockPolicy
 from whiffclock.recovery import MOVES
 
 
+@settings(deadline=None)  # the first example compiles
 @given(st.integers(1, 70), st.integers(0, 2**32))
 def test_packing_keeps_every_whiff(width, seed):
     field = np.random.default_rng(seed).random((4, 3, width)) + 0.01

@@ -179,10 +179,10 @@ def make_starts(
 
 def _move_to_whiffs(plume: Plume, threshold: float, cells: np.ndarray, time: np.ndarray, snapshots: int) -> np.ndarray:
     """Each start's next snapshot with a whiff in its cell, around the record."""
-    moved = time.copy()
+    moved, record = time.copy(), plume.whiffs(threshold)
     for cell in np.unique(cells, axis=0):
         here = (cells == cell).all(axis=1)
-        whiffs = np.flatnonzero(np.asarray(plume.field[:snapshots, cell[0], cell[1]]) >= threshold)
+        whiffs = np.flatnonzero(record.series(cell[0], cell[1])[:snapshots])
         require(
             len(whiffs) > 0,
             f"Cell ({cell[0]}, {cell[1]}) has no whiff among the {snapshots} snapshots to start from.",

@@ -7,7 +7,7 @@ what is wrong, and what would be right.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self
 
 
@@ -211,129 +211,72 @@ class EvaluationSettings(Settings):
 
 
 @dataclass(frozen=True)
-class FlowSettings(Settings):
-    """A turbulent open channel. Lengths in cells, times in snapshots.
+class ReadSettings(Settings):
+    """How a file becomes a field ``c[t, x, y]``; the steps are taken in the order of the attributes.
 
     Attributes
     ----------
-    depth
-        h, the height of the channel.
-    period
-        Periods of the box along and across, in depths.
-    points
-        Grid points along, across, and in z.
-    stretching
-        Of the tanh that clusters points at the ground; 0 spaces them evenly.
-    wind
-        Bulk speed.
-    reynolds
-        Bulk speed times depth over viscosity.
-    roughness_drag, roughness_height
-        Drag coefficient per cell of the canopy, and its height in depths.
-    slant
-        Tangent of the angle between wind and box.
-    frame_share
-        The computation moves with this share of the wind.
+    key
+        Name of the array in the file; ``None`` takes the one a known layout names, or the only one with
+        three dimensions.
+    axes
+        What the axes of the stored array are, such as ``"tyx"``; ``None`` asks the file.
+    first, end
+        Snapshots to keep: ``first`` up to but not including ``end``.
+    crop
+        Cells to keep, (x0, x1, y0, y1): x0 up to but not including x1, and y likewise.
+    downsample
+        Keep one cell for this many along x and along y.
+    downsample_method
+        ``"mean"`` takes the mean of each block and drops an incomplete rest; ``"point"`` takes the first
+        cell of each block.
+    background
+        Subtract the mean of this many first snapshots of the file; ``None`` does what the layout asks for.
+    scale
+        Multiply concentrations by this.
+    clip
+        Set negative concentrations to zero, last of all, so that noise around zero does not bias a mean.
+        Off by default: a threshold is positive, so negative noise is never a whiff.
+    source
+        Cell (x, y) of the source, in the cells of the resulting field.
     """
 
-    depth: float = 8.745
-    period: tuple[float, float] = (6.0, 4.0)
-    points: tuple[int, int, int] = (96, 96, 32)
-    stretching: float = 1.3
-    wind: float = 1.113
-    reynolds: float = 2400.0
-    roughness_drag: float = 0.1
-    roughness_height: float = 1 / 9
-    slant: float = 0.25
-    frame_share: float = 0.55
+    key: str | None = None
+    axes: str | None = None
+    first: int = 0
+    end: int | None = None
+    crop: tuple[int, int, int, int] | None = None
+    downsample: int = 1
+    downsample_method: Literal["mean", "point"] = "mean"
+    background: int | None = None
+    scale: float = 1.0
+    clip: bool = False
+    source: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
-        require_positive(self, "depth", "wind", "reynolds", "roughness_height")
         require(
-            all(0 < p < math.inf for p in self.period),
-            f"The periods of the box are {list(self.period)}; they must be positive numbers of depths.",
+            self.axes is None or sorted(self.axes) == ["t", "x", "y"],
+            f"The axes are {self.axes!r}; they must be the letters t, x and y in the order of the file, such as tyx.",
         )
         require(
-            all(n % 2 == 0 and 8 <= n <= 1024 for n in self.points[:2]) and 8 <= self.points[2] <= 512,
-            f"The grid has {list(self.points)} points; it needs even numbers from 8 to 1024 along and across, "
-            "and 8 to 512 in z.",
+            self.first >= 0 and (self.end is None or self.end > self.first),
+            f"The snapshots {self.first}:{self.end} are none; the end must lie after the first, counted from 0.",
         )
-        require(0 <= self.stretching <= 4, f"stretching is {self.stretching:g}; it must lie between 0 and 4.")
-        require(
-            0 <= self.roughness_drag < math.inf,
-            f"roughness_drag is {self.roughness_drag:g}; it must be 0 (smooth) or more.",
-        )
-
-
-@dataclass(frozen=True)
-class OdorSettings(Settings):
-    """A point source of odor in the flow, as thin filaments. Lengths in cells, times in snapshots.
-
-    Attributes
-    ----------
-    source_height, slice_height
-        Height of the source, and of the slice on which the agents move.
-    filaments
-        Released per snapshot.
-    size
-        Standard deviation of a fresh filament.
-    growth
-        Diffusivity by which a filament swells: its variance grows by twice this per snapshot.
-    walk, memory
-        Diffusivity of the random velocity that stands for eddies below the grid, and the time it lasts.
-    strength
-        Odor per filament.
-    """
-
-    source_height: float = 1.75
-    slice_height: float = 1.2
-    filaments: int = 150
-    size: float = 0.2
-    growth: float = 0.0004
-    walk: float = 0.012
-    memory: float = 30.0
-    strength: float = 1e-6
-
-    def __post_init__(self) -> None:
-        require_positive(self, "source_height", "slice_height", "filaments", "size", "memory", "strength")
-        for name in ("growth", "walk"):
-            value = getattr(self, name)
-            require(0 <= value < math.inf, f"{name} is {value:g}; it must be 0 or more.")
-
-
-@dataclass(frozen=True)
-class SimulationSettings(Settings):
-    """A simulated plume: the agents' grid, the record, the flow and the odor.
-
-    Attributes
-    ----------
-    snapshots, length, width
-        The record: snapshots of length x width cells, source at (0, width // 2).
-    spin_up, fill
-        Snapshots until the flow is turbulent, and then until the plume fills the grid.
-    steps
-        Time steps per snapshot.
-    """
-
-    snapshots: int = 2598
-    length: int = 123
-    width: int = 27
-    spin_up: int = 250
-    fill: int = 185
-    steps: int = 2
-    seed: int = 0
-    flow: FlowSettings = field(default_factory=FlowSettings)
-    odor: OdorSettings = field(default_factory=OdorSettings)
-
-    def __post_init__(self) -> None:
-        require_positive(self, "length", "width", "steps")
-        require(self.snapshots >= 2, f"The number of snapshots is {self.snapshots}; it must be at least 2.")
-        for name in ("spin_up", "fill", "seed"):
-            value = getattr(self, name)
-            require(value >= 0, f"{name} is {value}; it must be 0 or more.")
-        for name in ("source_height", "slice_height"):
-            value = getattr(self.odor, name)
+        if self.crop is not None:
+            x0, x1, y0, y1 = self.crop
             require(
-                value < self.flow.depth,
-                f"{name} is {value:g} cells; it must lie below the top of the flow, {self.flow.depth:g} cells.",
+                0 <= x0 < x1 and 0 <= y0 < y1,
+                f"The crop {x0}:{x1},{y0}:{y1} holds no cell; it must be x0:x1,y0:y1 with x0 < x1 and y0 < y1.",
             )
+        require(self.downsample >= 1, f"The downsampling factor is {self.downsample}; it must be at least 1.")
+        require(
+            self.downsample_method in ("mean", "point"),
+            f"The downsampling method is {self.downsample_method!r}; it must be 'mean' or 'point'.",
+        )
+        require(
+            self.background is None or self.background >= 0,
+            f"The background is taken from {self.background} snapshots; it must be 0 or more.",
+        )
+        require(
+            0 < self.scale < math.inf, f"The scale is {self.scale:g}; it must be a positive number to multiply with."
+        )

@@ -33,7 +33,7 @@ def info(
     if file is None:
         facts = installation()
     else:
-        require(file.is_file(), f"There is no file at {file}.")
+        require(file.exists(), f"There is no file at {file}.")
         facts = policy_facts(file) if is_policy(file) else plume_facts(file)
     if json:
         opt.print_json(facts)
@@ -64,7 +64,7 @@ def installation() -> dict[str, Any]:
 
 def is_policy(file: Path) -> bool:
     """Whether the file has a policy's header; what else may be wrong with it, the reader will say."""
-    return zipfile.is_zipfile(file) and "header.npy" in zipfile.ZipFile(file).namelist()
+    return file.is_file() and zipfile.is_zipfile(file) and "header.npy" in zipfile.ZipFile(file).namelist()
 
 
 def policy_facts(file: Path) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def plume_facts(file: Path) -> dict[str, Any]:
         "grid": [length, width],
         "source": list(plume.source),
         "fingerprint": plume.fingerprint,
-        "highest": float(plume.field.max()),
+        "highest": plume.highest,
     }
     for name, threshold in ENVIRONMENTS.items():
         try:

@@ -26,6 +26,8 @@ def evaluate(
     policies: Policies,
     plume: opt.PlumeFile = None,
     source: opt.Source = None,
+    part: opt.Part = "all",
+    train_share: opt.TrainShare = 0.5,
     environment: opt.Environment = None,
     snapshots: Snapshots = EvaluationSettings.snapshots,
     seed: Seed = EvaluationSettings.seed,
@@ -60,7 +62,7 @@ def evaluate(
         thresholds = opt.parse_thresholds(environment) if environment else own
         require(bool(thresholds), f"{path} belongs to no environment; name one with --environment.")
         jobs += [(path, policy, threshold) for threshold in thresholds]
-    field = opt.open_plume(plume, source)
+    field = opt.open_plume(plume, source, part, train_share)
     named = []
     for path, policy, threshold in track(jobs, "evaluating", console=opt.talk, transient=True):
         result = judge(policy, field, threshold, world, settings)
@@ -81,6 +83,8 @@ def compare(
     policies: Policies,
     plume: opt.PlumeFile = None,
     source: opt.Source = None,
+    part: opt.Part = "all",
+    train_share: opt.TrainShare = 0.5,
     environment: opt.Environment = None,
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Test every policy in every plume.")] = False,
     heuristic_tau: Annotated[int, typer.Option(help="tau of 2Q^h; 0 leaves 2Q^h out.")] = 10,
@@ -105,7 +109,7 @@ def compare(
     found = [policy for _, policy in find_policies(policies)]
     trained = {policy.threshold for policy in found if policy.threshold is not None}
     thresholds = opt.parse_thresholds(environment) if environment or not trained else sorted(trained)
-    field = opt.open_plume(plume, source)
+    field = opt.open_plume(plume, source, part, train_share)
     if heuristic_tau:
         found += heuristic_ensemble(found, ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"], heuristic_tau)
     with opt.talk.status("evaluating"):
@@ -123,7 +127,8 @@ def caption(field: Plume, settings: EvaluationSettings) -> str:
 
 
 def warn_other_plume(field: Plume, trained_on: list[str | None]) -> None:
-    """Say so when policies meet a plume they were not trained on."""
-    strangers = sum(1 for fingerprint in trained_on if fingerprint not in (None, field.fingerprint))
+    """Say so when policies meet a plume they were not trained on, nor on the part it was held out from."""
+    known = (None, field.fingerprint, field.held_out_from)
+    strangers = sum(1 for fingerprint in trained_on if fingerprint not in known)
     if strangers:
         opt.talk.print(f"{strangers} of {len(trained_on)} policies were trained on another plume than this one.")

@@ -23,7 +23,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require
+from whiffclock.params import ENVIRONMENTS, InputError, ReadSettings, WorldSettings, require
 
 if TYPE_CHECKING:
     from whiffclock.plume import Plume
@@ -34,11 +34,15 @@ out = Console()
 
 PlumeFile = Annotated[
     Path | None,
-    typer.Option("--plume", metavar="FILE", help="Plume file (.npy (t, x, y) or .npz); default: the stand-in."),
+    typer.Option("--plume", metavar="FILE", help="Plume file of any kind in docs/data.md; default: the stand-in."),
 ]
 Source = Annotated[
     str | None, typer.Option("--source", metavar="X,Y", help="Source cell; default: upwind end, middle.")
 ]
+Part = Annotated[
+    str, typer.Option(metavar="all|train|test", help="Use all of the record, or one of its two parts in time.")
+]
+TrainShare = Annotated[float, typer.Option(help="Share of the record that is the train part.")]
 Environment = Annotated[
     list[str] | None,
     typer.Option("--environment", "-e", metavar="NAME", help=f"{', '.join(ENVIRONMENTS)}, or a threshold; repeatable."),
@@ -53,17 +57,24 @@ EndOfRecord = Annotated[str, typer.Option(metavar="wrap|avoid", help="What to do
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
-def open_plume(path: Path | None, source: str | None = None) -> Plume:
-    """The plume a user named, or the stand-in."""
-    cell = None if source is None else parse_cell(source)
-    if path is None:
-        from whiffclock.plume.standin import standin_plume
+def open_plume(path: Path | None, source: str | None = None, part: str = "all", train_share: float = 0.5) -> Plume:
+    """The plume a user named, or the stand-in; all of it or one of its two parts in time."""
+    require(part in ("all", "train", "test"), f"--part is {part!r}; it must be all, train or test.")
+    plume = read_plume(path, ReadSettings(source=None if source is None else parse_cell(source)))
+    return plume if part == "all" else plume.split(train_share)[part == "test"]
 
-        require(cell is None, "The stand-in plume has a source of its own; --source goes with --plume.")
-        return standin_plume()
-    from whiffclock.plume.files import read_plume
 
-    return read_plume(path, cell)
+def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
+    """The plume in a file, or the stand-in, which there is only one way to read."""
+    if path is not None:
+        from whiffclock.plume.files import read_plume as read_file
+
+        return read_file(path, settings)
+    from whiffclock.plume.standin import standin_plume
+
+    require(settings.source is None, "The stand-in plume has a source of its own; --source goes with a plume file.")
+    require(settings == ReadSettings(), "Options for reading go with a plume file; the stand-in plume is not read.")
+    return standin_plume()
 
 
 def parse_cell(text: str) -> tuple[int, int]:

@@ -17,6 +17,8 @@ def train(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the policies.")] = Path("policies"),
     plume: opt.PlumeFile = None,
     source: opt.Source = None,
+    part: opt.Part = "all",
+    train_share: opt.TrainShare = 0.5,
     environment: opt.Environment = None,
     tau: Annotated[
         str | None,
@@ -70,7 +72,7 @@ def train(
         **changes,
     )
     world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
-    field = opt.open_plume(plume, source)
+    field = opt.open_plume(plume, source, part, train_share)
     tasks = []
     for threshold in opt.parse_thresholds(environment):
         taus = parse_taus(tau)

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.fft
 
 from whiffclock.kernels import flow
-from whiffclock.params import FlowSettings
+from whiffclock.plume.recipe import FlowSettings
 
 _GAMMA = (8 / 15, 5 / 12, 3 / 4)
 _ZETA = (0.0, -17 / 60, -5 / 12)

@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from whiffclock.kernels.filaments import concentration, velocities
-from whiffclock.params import OdorSettings
 from whiffclock.plume.channel import ChannelFlow
+from whiffclock.plume.recipe import OdorSettings
 
 
 class Filaments:

@@ -1,43 +1,125 @@
-"""Plumes from and to files: ``.npy`` with axes (t, x, y), and ``.npz`` with source and origin."""
+"""Plumes from and to files of every kind; what a file is, its content says.
+
+A field that is small after cropping and downsampling is loaded; a larger one stays in its file and is read some
+snapshots at a time, so that gigabytes are thresholded in little memory.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from whiffclock.archive import UNREADABLE, first_line, read_npz, write_npz
-from whiffclock.params import InputError, require
+from whiffclock.archive import UNREADABLE, first_line
+from whiffclock.params import InputError, ReadSettings, require
+from whiffclock.plume.containers import Found, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
+from whiffclock.plume.lazy import Field, LazyField
 from whiffclock.plume.plume import Plume
+from whiffclock.plume.writing import write_plume
+
+__all__ = ["read_plume", "write_plume"]
+
+#: Fields below this are loaded into memory.
+LOAD_BYTES = 256 * 2**20
+
+KINDS = ".npy, .npz, HDF5, MATLAB v7.3, NetCDF or Zarr"
 
 
-def read_plume(path: Path, source: tuple[int, int] | None = None) -> Plume:
-    """Read ``path``; ``source`` overrides what the file says."""
-    require(path.is_file(), f"There is no plume file at {path}.")
-    if path.suffix == ".npz":
-        return _read_archive(path, source)
+def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
+    """Read ``path``; ``settings`` say what the file does not, and come before what it does."""
+    settings = settings or ReadSettings()
+    require(path.exists(), f"There is no plume file at {path}.")
     try:
-        field = np.load(path, mmap_mode="r", allow_pickle=False)
-    except UNREADABLE as error:
-        raise InputError(f"{path} is not a readable .npy plume: {first_line(error)}.") from error
-    require(isinstance(field, np.ndarray), f"{path} is an archive of arrays; give it the ending .npz.")
-    return Plume.from_array(field, source, path.name)
+        found = _opener(path)(path, settings.key)
+        field = _lazy(found, settings)
+        source = settings.source or _moved_source(path, found, field)
+        kept = _kept(field)
+    except InputError:
+        raise
+    except PermissionError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    except (*UNREADABLE, RuntimeError) as error:
+        raise InputError(f"{path} is not a readable plume file, or it is damaged: {first_line(error)}.") from error
+    try:
+        return Plume.from_array(kept, source, (found.origin or path.name) + _what_was_done(field))
+    except InputError as error:
+        raise error if path.name in str(error) else InputError(f"{path}: {error}") from error
 
 
-def _read_archive(path: Path, source: tuple[int, int] | None) -> Plume:
-    arrays = read_npz(path, "a plume file")
+def _opener(path: Path) -> Callable[[Path, str | None], Found]:
+    """Which kind of file it is, by its first bytes."""
+    if path.is_dir():
+        marks = ("zarr.json", ".zgroup", ".zarray")
+        require(any((path / mark).exists() for mark in marks), f"{path} is a folder, and not a Zarr store.")
+        return open_zarr
+    with path.open("rb") as file:
+        start = file.read(64)
+    if start.startswith(b"\x93NUMPY"):
+        return open_npy
+    if start.startswith(b"PK"):
+        return open_npz
+    if start.startswith(b"CDF"):
+        return open_netcdf
     require(
-        "field" in arrays,
-        f"{path} holds {', '.join(sorted(arrays))}; a plume file needs an array called 'field'.",
+        not start.startswith(b"MATLAB 5.0"),
+        f"{path} is a MATLAB file of an old version; save it in MATLAB with '-v7.3'.",
     )
-    if source is None and "source" in arrays:
-        stored = arrays["source"]
-        require(stored.shape == (2,), f"{path} has a source of shape {stored.shape}; it needs x and y.")
-        source = int(stored[0]), int(stored[1])
-    return Plume.from_array(arrays["field"], source, str(arrays.get("origin", path.name)))
+    import h5py
+
+    if h5py.is_hdf5(path):
+        with h5py.File(path, "r") as file:
+            named = "_NCProperties" in file.attrs
+        return open_netcdf if named or path.suffix == ".nc" else open_hdf5
+    raise InputError(f"{path} is not a readable plume file ({KINDS}): {_first_impression(start)}.")
 
 
-def write_plume(plume: Plume, path: Path) -> None:
-    """Write field, source and origin to an ``.npz`` file."""
-    source, origin = np.array(plume.source), np.array(plume.origin)
-    write_npz(path, {"field": plume.field, "source": source, "origin": origin})
+def _first_impression(start: bytes) -> str:
+    if not start:
+        return "it is empty"
+    text = start.splitlines()[0] if start.splitlines() else b""
+    if text.isascii() and text.decode("ascii").isprintable():
+        return f"it is text and begins with {text.decode('ascii')[:40]!r}"
+    return f"it begins with the bytes {start[:8].hex(' ')}"
+
+
+def _lazy(found: Found, settings: ReadSettings) -> LazyField:
+    background = found.background if settings.background is None else settings.background
+    return LazyField(found.stored, settings.axes or found.axes, replace(settings, background=background))
+
+
+def _moved_source(path: Path, found: Found, field: LazyField) -> tuple[int, int]:
+    """The source in the cells of the field: what the file says, or the upwind end in the middle of the width."""
+    x, y = found.source or (0, found.stored.shape[field.axes.index("y")] // 2)
+    how = field.settings
+    x0, _, y0, _ = how.crop or (0, 0, 0, 0)
+    moved = (x - x0) // how.downsample, (y - y0) // how.downsample
+    require(
+        0 <= moved[0] < field.shape[1] and 0 <= moved[1] < field.shape[2],
+        f"{path}: the source ({x}, {y}) lies outside the cells that are kept; name a source among them.",
+    )
+    return moved
+
+
+def _kept(field: LazyField) -> Field:
+    """The field in memory if it is small, in its file otherwise."""
+    if field.nbytes >= LOAD_BYTES:
+        return field
+    loaded = np.asarray(field)
+    field.stored.close()
+    return loaded
+
+
+def _what_was_done(field: LazyField) -> str:
+    """The steps that changed the field, for its origin."""
+    how = field.settings
+    steps = [
+        f"snapshots {how.first}:{'' if how.end is None else how.end}" if how.first or how.end is not None else "",
+        "cells {}:{},{}:{}".format(*how.crop) if how.crop else "",
+        f"every {how.downsample} cells ({how.downsample_method})" if how.downsample > 1 else "",
+        f"minus the mean of the first {how.background}" if how.background else "",
+        f"times {how.scale:g}" if how.scale != 1 else "",
+        "clipped at 0" if how.clip else "",
+    ]
+    return "".join(f", {step}" for step in steps if step)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from whiffclock.params import WorldSettings, require
+from whiffclock.plume.lazy import Field, LazyField
 from whiffclock.plume.whiffs import Whiffs, start_cells, threshold_field, time_chunks
 
 
@@ -20,16 +20,26 @@ class Plume:
     Attributes
     ----------
     field
-        At least two snapshots of a grid of at least one cell; finite, and positive somewhere.
+        At least two snapshots of a grid of at least one cell; finite, and positive somewhere. An array, or a
+        :class:`~whiffclock.plume.lazy.LazyField` that stays in its file.
     source
         Cell (x, y) of the source. Default: upwind end, middle of the width.
     origin
         One line that says what this field is; shown wherever results appear.
+    held_out_from
+        Fingerprint of the training part, where this is the test part of a split.
+    highest
+        The highest concentration.
+    fingerprint
+        Sixteen hex digits that change with any value of the field or with the source.
     """
 
-    field: np.ndarray
+    field: Field
     source: tuple[int, int]
     origin: str = "unnamed"
+    held_out_from: str = ""
+    highest: float = dataclasses.field(init=False, compare=False)
+    fingerprint: str = dataclasses.field(init=False, compare=False)
     _whiffs: dict[float, Whiffs] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -51,36 +61,61 @@ class Plume:
             0 <= x < shape[1] and 0 <= y < shape[2],
             f"{self.origin}: the source ({x}, {y}) lies outside the grid of {shape[1]} x {shape[2]} cells.",
         )
+        highest, fingerprint = self._survey()
+        object.__setattr__(self, "highest", highest)
+        object.__setattr__(self, "fingerprint", fingerprint)
+
+    def _survey(self) -> tuple[float, str]:
+        """Highest concentration and fingerprint, in one pass that also checks every value."""
         highest = -np.inf
+        digest = hashlib.blake2b(repr((self.field.shape, self.source)).encode(), digest_size=8)
         for part in time_chunks(self.field):
-            peak = float(np.max(self.field[part]))
-            trough = float(np.min(self.field[part]))
+            values = self.field[part]
+            peak, trough = float(np.max(values)), float(np.min(values))
             require(
                 np.isfinite(peak) and np.isfinite(trough),
                 f"{self.origin}: NaN or infinite concentrations between snapshots {part.start} and "
                 f"{part.stop - 1}; the field must be finite.",
             )
             highest = max(highest, peak)
+            digest.update(np.ascontiguousarray(values, dtype="<f4").data)
         require(
             highest > 0,
             f"{self.origin}: the highest concentration is {highest:g}; some of the field must be positive.",
         )
+        return highest, digest.hexdigest()
 
     @classmethod
-    def from_array(cls, values: np.ndarray, source: tuple[int, int] | None = None, origin: str = "array") -> Plume:
+    def from_array(cls, values: Field, source: tuple[int, int] | None = None, origin: str = "array") -> Plume:
         """A plume from ``values[t, x, y]``."""
-        values = np.asanyarray(values)
+        values = values if isinstance(values, LazyField) else np.asanyarray(values)
         if source is None:
             source = (0, values.shape[2] // 2 if values.ndim == 3 else 0)
         return cls(values, (int(source[0]), int(source[1])), origin)
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Sixteen hex digits that change with any value of the field or with the source."""
-        digest = hashlib.blake2b(repr((self.field.shape, self.source)).encode(), digest_size=8)
-        for part in time_chunks(self.field):
-            digest.update(np.ascontiguousarray(self.field[part], dtype="<f4").data)
-        return digest.hexdigest()
+    def split(self, train_fraction: float = 0.5) -> tuple[Plume, Plume]:
+        """A part to train on and a later part to test on, contiguous in time, each a plume of its own.
+
+        The first ``train_fraction`` of the snapshots are for training.
+        """
+        require(
+            0 < train_fraction < 1,
+            f"The share of the record to train on is {train_fraction:g}; it must lie between 0 and 1.",
+        )
+        snapshots = self.field.shape[0]
+        cut = round(snapshots * train_fraction)
+        require(
+            2 <= cut <= snapshots - 2,
+            f"{self.origin}: a share of {train_fraction:g} cuts {snapshots} snapshots at {cut}; both parts need two "
+            "snapshots at least.",
+        )
+        train = self._between(0, cut, "training")
+        return train, self._between(cut, snapshots, "test", train.fingerprint)
+
+    def _between(self, first: int, end: int, role: str, held_out_from: str = "") -> Plume:
+        field = self.field.between(first, end) if isinstance(self.field, LazyField) else self.field[first:end]
+        origin = f"{self.origin}, {role} part: snapshots {first}:{end} of {self.field.shape[0]}"
+        return Plume(field, self.source, origin, held_out_from)
 
     def whiffs(self, threshold: float) -> Whiffs:
         """The packed whiff record at ``threshold``, made once."""
@@ -89,7 +124,7 @@ class Plume:
             require(
                 bool(made.words.any()),
                 f"{self.origin}: nothing reaches the threshold {threshold:g}, the highest concentration is "
-                f"{float(np.max(self.field)):g}; choose a lower threshold.",
+                f"{self.highest:g}; choose a lower threshold.",
             )
             self._whiffs[threshold] = made
         return self._whiffs[threshold]

@@ -15,10 +15,11 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.archive import read_npz, write_npz
-from whiffclock.params import SimulationSettings, require
+from whiffclock.params import require
 from whiffclock.plume.channel import ChannelFlow
 from whiffclock.plume.filaments import Filaments
 from whiffclock.plume.plume import Plume
+from whiffclock.plume.recipe import SimulationSettings
 
 _FORMAT = "whiffclock simulation 1"
 

@@ -6,6 +6,7 @@ paper's field, which stays in a core's cache while agents learn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from whiffclock.kernels.episode import Site, World
 from whiffclock.params import WorldSettings, environment_name, require, require_threshold
+from whiffclock.plume.lazy import Field, LazyField
 
 _WORD = 32
 _CHUNK_BYTES = 64 * 2**20
@@ -66,6 +68,10 @@ class Whiffs:
         """bool[x, t, y]: the whiffs of some of the cells along the wind, unpacked."""
         return _unpack(np.moveaxis(self.words[cells], 1, 2), self.width)
 
+    def series(self, x: int, y: int) -> np.ndarray:
+        """bool[t]: the whiffs of one cell."""
+        return (self.words[x, y // _WORD] >> np.uint32(y % _WORD) & np.uint32(1)).astype(bool)
+
     def probability(self) -> np.ndarray:
         """float[x, y]: share of snapshots with a whiff."""
         counts = np.zeros((self.words.shape[0], self.width), dtype=np.int64)
@@ -74,7 +80,7 @@ class Whiffs:
         return counts / self.words.shape[2]
 
 
-def threshold_field(field: np.ndarray, threshold: float, source: tuple[int, int], fingerprint: str = "") -> Whiffs:
+def threshold_field(field: Field, threshold: float, source: tuple[int, int], fingerprint: str = "") -> Whiffs:
     """Threshold ``field[t, x, y]``, some snapshots at a time."""
     require_threshold(threshold)
     snapshots, length, width = field.shape
@@ -84,9 +90,12 @@ def threshold_field(field: np.ndarray, threshold: float, source: tuple[int, int]
     return Whiffs(words, width, threshold, source, fingerprint)
 
 
-def time_chunks(field: np.ndarray) -> Iterator[slice]:
+def time_chunks(field: Field) -> Iterator[slice]:
     """Slices of the first axis, small enough to work on in memory."""
-    per_snapshot = max(1, field[0].size * field.itemsize)
+    if isinstance(field, LazyField):
+        yield from field.chunks()
+        return
+    per_snapshot = max(1, math.prod(field.shape[1:]) * field.itemsize)
     size = max(1, _CHUNK_BYTES // per_snapshot)
     for first in range(0, field.shape[0], size):
         yield slice(first, min(first + size, field.shape[0]))

@@ -73,7 +73,7 @@ def draw_snapshot(figure: Figure, axes: Axes, plume: Plume, window: _Window) -> 
     moment = plume.field.shape[0] // 2
     snapshot = np.asarray(plume.field[moment], dtype=float).T
     top = float(snapshot.max())
-    top = top if top > 0 else float(plume.field.max())
+    top = top if top > 0 else float(plume.highest)
     image = axes.imshow(
         np.ma.masked_less(snapshot, 1e-3 * top),
         origin="lower",

@@ -9,7 +9,8 @@ import typer
 
 from whiffclock.cli import options as opt
 from whiffclock.cli.plume import plume_app
-from whiffclock.params import FlowSettings, InputError, OdorSettings, SimulationSettings, require
+from whiffclock.params import InputError, require
+from whiffclock.plume.recipe import FlowSettings, OdorSettings, SimulationSettings
 
 
 @plume_app.command()
