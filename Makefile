@@ -25,7 +25,9 @@ lint: .venv/.ready
 	@$(BIN)/lint-imports --no-cache
 
 bench: .venv/.ready
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@$(BIN)/python benchmarks/qlearning.py
+	@$(BIN)/python benchmarks/plume.py
 
 clean:
 	rm -rf .venv demo

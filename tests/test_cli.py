@@ -184,6 +184,8 @@ def test_ctrl_c_stops_cleanly_and_keeps_what_is_finished(folder, tmp_path):
     process = subprocess.Popen(
         [*WHIFFCLOCK, *map(str, words), "--seeds", "1000", "--horizon", "60"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"TERM": "dumb"},
+        # A test run in the background of a shell ignores Ctrl-C, and its children would, too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while not list(tmp_path.rglob("*seed00.npz")) and time.monotonic() < deadline:

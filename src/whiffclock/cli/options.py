@@ -34,7 +34,7 @@ out = Console()
 
 PlumeFile = Annotated[
     Path | None,
-    typer.Option("--plume", metavar="FILE", help="Plume file of any kind in docs/data.md; default: the stand-in."),
+    typer.Option("--plume", metavar="FILE", help="Plume file of any kind in docs/data.md; default: the built-in one."),
 ]
 Source = Annotated[
     str | None, typer.Option("--source", metavar="X,Y", help="Source cell; default: upwind end, middle.")
@@ -58,23 +58,23 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a ta
 
 
 def open_plume(path: Path | None, source: str | None = None, part: str = "all", train_share: float = 0.5) -> Plume:
-    """The plume a user named, or the stand-in; all of it or one of its two parts in time."""
+    """The plume a user named, or the built-in one; all of it or one of its two parts in time."""
     require(part in ("all", "train", "test"), f"--part is {part!r}; it must be all, train or test.")
     plume = read_plume(path, ReadSettings(source=None if source is None else parse_cell(source)))
     return plume if part == "all" else plume.split(train_share)[part == "test"]
 
 
 def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
-    """The plume in a file, or the stand-in, which there is only one way to read."""
+    """The plume in a file, or the built-in one, which there is only one way to read."""
     if path is not None:
         from whiffclock.plume.files import read_plume as read_file
 
         return read_file(path, settings)
-    from whiffclock.plume.standin import standin_plume
+    from whiffclock.plume.builtin import builtin_plume
 
-    require(settings.source is None, "The stand-in plume has a source of its own; --source goes with a plume file.")
-    require(settings == ReadSettings(), "Options for reading go with a plume file; the stand-in plume is not read.")
-    return standin_plume()
+    require(settings.source is None, "The built-in plume has a source of its own; --source goes with a plume file.")
+    require(settings == ReadSettings(), "Options for reading go with a plume file; the built-in plume needs none.")
+    return builtin_plume()
 
 
 def parse_cell(text: str) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """Odor as thin filaments that the flow carries.
 
 Each filament is a small Gaussian puff. It follows the resolved flow (Heun's method) and a random velocity of
-its own that stands for the eddies below the grid (a Langevin equation, as in Thomson 1987), and swells slowly by
-molecular diffusion. Because the random velocity has a memory, a young cloud spreads little and an old one fast.
+its own that stands for the eddies below the grid (a Langevin equation, as in Thomson 1987). It swells by molecular
+diffusion, and faster the older it is by eddies of its own size (Richardson's law).
 The ground absorbs, the top reflects. Concentration is the sum of the puffs at the points of the slice.
 """
 
@@ -71,7 +71,8 @@ class Filaments:
 
     def sample(self, depth: float) -> np.ndarray:
         """Concentration [x, y] on the slice."""
-        variance = self.settings.size**2 + 2 * self.settings.growth * self.age
+        how, age = self.settings, self.age
+        variance = how.size**2 + 2 * how.growth * age + how.stretch * age**3
         out = np.zeros((self.length, self.width))
         concentration(
             self.position, variance, self.settings.strength, self.settings.slice_height, depth, 0, self.width // 2, out

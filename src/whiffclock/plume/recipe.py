@@ -40,7 +40,7 @@ class FlowSettings(Settings):
     stretching: float = 1.3
     wind: float = 1.113
     reynolds: float = 2400.0
-    roughness_drag: float = 0.1
+    roughness_drag: float = 0.017
     roughness_height: float = 1 / 9
     slant: float = 0.25
     frame_share: float = 0.55
@@ -77,24 +77,28 @@ class OdorSettings(Settings):
         Standard deviation of a fresh filament.
     growth
         Diffusivity by which a filament swells: its variance grows by twice this per snapshot.
+    stretch
+        Growth by eddies of the filament's own size, after Richardson: its variance also grows by this times the
+        cube of its age.
     walk, memory
         Diffusivity of the random velocity that stands for eddies below the grid, and the time it lasts.
     strength
         Odor per filament.
     """
 
-    source_height: float = 1.75
-    slice_height: float = 1.2
-    filaments: int = 150
-    size: float = 0.2
-    growth: float = 0.0004
-    walk: float = 0.012
-    memory: float = 30.0
-    strength: float = 1e-6
+    source_height: float = 1.8
+    slice_height: float = 1.1
+    filaments: int = 120
+    size: float = 0.15
+    growth: float = 0.0002
+    stretch: float = 1.3e-7
+    walk: float = 0.01
+    memory: float = 5.0
+    strength: float = 2.52e-6
 
     def __post_init__(self) -> None:
         require_positive(self, "source_height", "slice_height", "filaments", "size", "memory", "strength")
-        for name in ("growth", "walk"):
+        for name in ("growth", "stretch", "walk"):
             value = getattr(self, name)
             require(0 <= value < math.inf, f"{name} is {value:g}; it must be 0 or more.")
 

@@ -24,7 +24,7 @@ _PAGES = (".png", ".pdf", ".svg")
 
 @plume_app.command()
 def inspect(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A plume; default: the stand-in.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A plume; default: the built-in one.")] = None,
     source: opt.Source = None,
     threshold: Threshold = "dense",
     out: Page = None,

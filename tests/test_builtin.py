@@ -1,0 +1,58 @@
+"""The built-in plume: what it says of itself, and that its recipe still makes such a plume."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from whiffclock.params import ENVIRONMENTS, WorldSettings
+from whiffclock.plume.builtin import builtin
+from whiffclock.plume.dns import beside_dns
+from whiffclock.plume.recipe import SimulationSettings
+from whiffclock.plume.simulate import simulate
+from whiffclock.plume.statistics import plume_statistics
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return builtin()
+
+
+def test_it_is_the_papers_grid_and_says_that_it_is_simulated(shipped):
+    assert shipped.plume.field.shape == (2598, 123, 27)
+    assert shipped.plume.source == (0, 13)
+    assert "simulated by whiffclock" in shipped.plume.origin
+    assert shipped.recipe["command"] == "whiffclock plume simulate plume.npz"
+
+
+def test_the_recorded_recipe_is_the_default_recipe(shipped):
+    assert shipped.recipe["settings"] == json.loads(json.dumps(SimulationSettings().to_dict()))
+
+
+def test_it_comes_near_the_dns(shipped):
+    statistics = plume_statistics(shipped.plume)
+    missed = [row.figure for row in beside_dns(statistics) if row.met is False]
+    assert missed == []
+
+
+def test_its_statistics_are_mirror_symmetric(shipped):
+    probability = shipped.plume.whiffs(ENVIRONMENTS["dense"]).probability()
+    difference = probability - probability[:, ::-1]
+    assert np.sqrt((difference**2).mean()) < 0.05
+
+
+def test_every_environment_has_somewhere_to_start(shipped):
+    cells = [len(shipped.plume.starts(t, WorldSettings(start_threshold=None))) for t in ENVIRONMENTS.values()]
+    assert cells == sorted(cells, reverse=True)
+    assert cells[-1] > 500
+
+
+def test_the_recipe_makes_such_a_plume(shipped):
+    """A short record of the same recipe: another stretch of the same turbulence, compared in coarse statistics."""
+    again = simulate(replace(SimulationSettings(), snapshots=120))
+    here, there = (p.whiffs(3e-6).probability()[8:100, 9:18] for p in (again, shipped.plume))
+    assert here.mean() == pytest.approx(there.mean(), abs=0.1)
+    assert np.corrcoef(here.ravel(), there.ravel())[0, 1] > 0.7
+    lag_one = [plume_statistics(p).autocorrelation["20-80"][0] for p in (again, shipped.plume)]
+    assert lag_one[0] == pytest.approx(lag_one[1], abs=0.15)
