@@ -99,3 +99,21 @@ def test_the_outline_of_cells_closes():
     _, meetings = np.unique(ends, axis=0, return_counts=True)
     assert (meetings % 2 == 0).all()
     assert len(outline(np.zeros((4, 4), dtype=bool), (0, 4, 0, 4))) == 0
+
+
+def test_simulate_writes_a_plume_and_refuses_to_replace_it(run, tmp_path):
+    out = tmp_path / "small.npz"
+    words = ["simulate", out, "--snapshots", 4, "--length", 12, "--width", 7, "--points", "16,16,12"]
+    words += ["--spin-up", 1, "--fill", 6, "--filaments", 10]
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["small.npz"]
+    whole = out.read_bytes()
+    again = run(*words)
+    assert again.returncode == 2
+    assert "there already" in again.stderr
+    assert run(*words, "--force").returncode == 0
+    assert out.read_bytes() == whole
+    bad = run("simulate", tmp_path / "other.npz", "--points", "many")
+    assert bad.returncode == 2
+    assert "three whole numbers" in bad.stderr

@@ -36,6 +36,7 @@ def simulate(
     strength: Annotated[float, typer.Option(help="Odor per filament.")] = OdorSettings.strength,
     spin_up: Annotated[int, typer.Option(help="Snapshots until the flow is turbulent.")] = SimulationSettings.spin_up,
     fill: Annotated[int, typer.Option(help="Snapshots until the grid is filled.")] = SimulationSettings.fill,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Simulate a turbulent channel flow with a point source of odor. The defaults make the built-in plume.
 
@@ -69,13 +70,15 @@ def simulate(
         ),
     )
     require_writable(out.parent)
+    require(force or not out.exists(), f"{out} is there already; choose another name, or --force to replace it.")
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     try:
         with opt.progress_bar("snapshots") as bar:
             job = bar.add_task("simulating", total=spin_up + fill + snapshots)
             plume = run(settings, checkpoint, lambda n: bar.update(job, advance=n))
     except KeyboardInterrupt:
-        opt.talk.print(f"whiffclock: stopped; the same command goes on from {checkpoint}.")
+        kept = f"the same command goes on from {checkpoint}" if checkpoint.exists() else "nothing was kept yet"
+        opt.talk.print(f"whiffclock: stopped; {kept}.")
         raise typer.Exit(130) from None
     write_plume(plume, out)
     checkpoint.unlink(missing_ok=True)
