@@ -181,11 +181,11 @@ def test_bad_paths_and_policies_get_one_sentence(folder, tmp_path):
 
 def test_ctrl_c_stops_cleanly_and_keeps_what_is_finished(folder, tmp_path):
     words = ["train", "--plume", folder / "plume.npz", "-e", "dense", "--out", tmp_path, "--episodes", 40_000]
+    # A test run in the background of a shell ignores Ctrl-C, and its children would, too.
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); " + WHIFFCLOCK[2]
     process = subprocess.Popen(
-        [*WHIFFCLOCK, *map(str, words), "--seeds", "1000", "--horizon", "60"],
+        [*WHIFFCLOCK[:2], heeding, *map(str, words), "--seeds", "1000", "--horizon", "60"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"TERM": "dumb"},
-        # A test run in the background of a shell ignores Ctrl-C, and its children would, too.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while not list(tmp_path.rglob("*seed00.npz")) and time.monotonic() < deadline:

@@ -8,10 +8,10 @@ workers.
 from __future__ import annotations
 
 import os
+import queue
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import TypeVar, cast
 
 Result = TypeVar("Result")
 Job = Callable[[Callable[[int], None]], Result]
@@ -52,22 +52,42 @@ def run_jobs(
         if stop.is_set():
             raise Stopped
 
-    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
-        index: dict[Future[Result], int] = {pool.submit(job, tick): i for i, job in enumerate(jobs)}
-        results: dict[int, Result] = {}
-        pending = set(index)
-        try:
-            while pending:
+    ahead = iter(range(len(jobs)))
+    take = threading.Lock()
+    outcomes: queue.SimpleQueue[tuple[int, Result | None, BaseException | None]] = queue.SimpleQueue()
+
+    def work() -> None:
+        while not stop.is_set():
+            with take:
+                i = next(ahead, None)
+            if i is None:
+                return
+            try:
+                outcomes.put((i, jobs[i](tick), None))
+            except BaseException as error:  # told to the calling thread, which raises it
+                outcomes.put((i, None, error))
+
+    # A pool's wait() holds a lock per pending job, and Ctrl-C in the middle of it leaves some locked for ever;
+    # a queue has no such moment.
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(max(1, min(workers, len(jobs))))]
+    results: dict[int, Result] = {}
+    try:
+        for thread in threads:
+            thread.start()
+        while len(results) < len(jobs):
+            try:
                 # Waking up now and then lets the main thread see Ctrl-C on every platform.
-                done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in done:
-                    i = index[future]
-                    results[i] = future.result()
-                    if finished is not None:
-                        finished(i, results[i])
-        except BaseException:
-            stop.set()
-            for future in pending:
-                future.cancel()
-            raise
+                i, result, error = outcomes.get(timeout=0.2)
+            except queue.Empty:
+                continue
+            if error is not None:
+                raise error
+            results[i] = cast(Result, result)
+            if finished is not None:
+                finished(i, results[i])
+    finally:
+        stop.set()
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
     return [results[i] for i in range(len(jobs))]
