@@ -117,3 +117,10 @@ def test_simulate_writes_a_plume_and_refuses_to_replace_it(run, tmp_path):
     bad = run("simulate", tmp_path / "other.npz", "--points", "many")
     assert bad.returncode == 2
     assert "three whole numbers" in bad.stderr
+
+
+def test_compare_without_files_lays_the_built_in_plume_beside_the_dns(run):
+    done = run("compare")
+    assert done.returncode == 0, done.stderr
+    assert "built-in plume, simulated by whiffclock" in done.stdout
+    assert "beside the DNS" in done.stdout

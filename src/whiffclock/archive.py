@@ -50,6 +50,15 @@ def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = Tru
         Path(partial).unlink(missing_ok=True)
 
 
+def require_writable(folder: Path) -> None:
+    """Refuse an output folder that cannot be written, before any work is done."""
+    nearest = folder
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    require(nearest.is_dir(), f"{folder} cannot be written: {nearest} is not a folder.")
+    require(os.access(nearest, os.W_OK | os.X_OK), f"{folder} cannot be written: no permission in {nearest}.")
+
+
 def first_line(error: BaseException) -> str:
     """The first line of an error's message, without its full stop."""
     return (str(error).splitlines() or ["unknown error"])[0].rstrip(".")

@@ -24,8 +24,9 @@ def demo(
 ) -> None:
     """Train single-Q and two-Q agents in the four environments and judge them beside cast-and-surge."""
     from whiffclock.agents.qlearning import Task
+    from whiffclock.archive import require_writable
     from whiffclock.cli.judge import caption
-    from whiffclock.experiments.ensembles import require_writable, train_ensembles
+    from whiffclock.experiments.ensembles import train_ensembles
     from whiffclock.experiments.performance import compare, heuristic_ensemble
     from whiffclock.experiments.tuning import balanced_tau
     from whiffclock.report.paths import recovery_picture

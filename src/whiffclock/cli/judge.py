@@ -46,9 +46,9 @@ def evaluate(
     """
     from rich.progress import track
 
-    from whiffclock.archive import write_npz
+    from whiffclock.archive import require_writable, write_npz
     from whiffclock.evaluate import evaluate as judge
-    from whiffclock.experiments.ensembles import find_policies, require_writable
+    from whiffclock.experiments.ensembles import find_policies
     from whiffclock.report.tables import evaluation_table
 
     settings = EvaluationSettings(snapshots, seed, gamma, horizon)

@@ -88,18 +88,20 @@ def parse_cell(text: str) -> tuple[int, int]:
 
 def parse_thresholds(names: list[str] | None) -> list[float]:
     """Environment names or numbers to thresholds; all four by default."""
-    return [
-        ENVIRONMENTS[name] if name in ENVIRONMENTS else parse_number(name, "--environment")
-        for name in names or ENVIRONMENTS
-    ]
+    return [parse_threshold(name, "--environment") for name in names or ENVIRONMENTS]
 
 
-def parse_number(text: str, option: str) -> float:
-    """A number, or one clear sentence."""
+def parse_threshold(text: str, option: str) -> float:
+    """An environment's name or a number."""
+    choices = f"one of {', '.join(ENVIRONMENTS)}, or a number"
+    return ENVIRONMENTS[text] if text in ENVIRONMENTS else parse_number(text, option, choices)
+
+
+def parse_number(text: str, option: str, choices: str = "a number") -> float:
+    """A number, or one clear sentence that names the choices."""
     try:
         return float(text)
     except ValueError as error:
-        choices = f"one of {', '.join(ENVIRONMENTS)}, or a number" if option == "--environment" else "a number"
         raise InputError(f"{option} is {text!r}; it must be {choices}.") from error
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from whiffclock.agents.qlearning import Task, train
+from whiffclock.archive import require_writable
 from whiffclock.params import InputError, environment_name, require
 from whiffclock.policy import ClockPolicy
 from whiffclock.runs.engine import cores, run_jobs
@@ -61,15 +61,6 @@ def train_ensembles(
     )
     fresh = dict(zip(todo, trained, strict=True))
     return [(fresh[i], True) if policy is None else (policy, False) for i, policy in enumerate(kept)]
-
-
-def require_writable(folder: Path) -> None:
-    """Refuse an output folder that cannot be written, before any work is done."""
-    nearest = folder
-    while not nearest.exists() and nearest != nearest.parent:
-        nearest = nearest.parent
-    require(nearest.is_dir(), f"{folder} cannot be written: {nearest} is not a folder.")
-    require(os.access(nearest, os.W_OK | os.X_OK), f"{folder} cannot be written: no permission in {nearest}.")
 
 
 def find_policies(paths: Sequence[Path]) -> list[tuple[Path, ClockPolicy]]:

@@ -52,7 +52,7 @@ def inspect(
 
 @plume_app.command()
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="A plume.")],
+    a: Annotated[Path | None, typer.Argument(metavar="[A]", help="A plume; default: the built-in one.")] = None,
     b: Annotated[Path | None, typer.Argument(metavar="[B]", help="Another; default: the DNS figures.")] = None,
     threshold: Threshold = "dense",
     out: Page = None,
@@ -69,7 +69,7 @@ def compare(
         f"The DNS figures are at {dns.THRESHOLD:g}; at {value:g}, name a second plume to compare with.",
     )
     check_page(out)
-    plumes = [opt.open_plume(path) for path in (a, b) if path is not None]
+    plumes = [opt.open_plume(path) for path in ((a,) if b is None else (a, b))]
     with opt.talk.status("measuring"):
         measured = [plume_statistics(plume, value) for plume in plumes]
     if len(measured) == 1:
@@ -119,19 +119,14 @@ def draw_plume(plume: Plume, statistics: PlumeStatistics, out: Path) -> None:
 
 def parse_threshold(text: str) -> float:
     """An environment's name or a positive number."""
-    try:
-        value = ENVIRONMENTS[text] if text in ENVIRONMENTS else float(text)
-    except ValueError as error:
-        raise InputError(
-            f"--threshold is {text!r}; it must be one of {', '.join(ENVIRONMENTS)}, or a number."
-        ) from error
+    value = opt.parse_threshold(text, "--threshold")
     require_threshold(value)
     return value
 
 
 def check_page(out: Path | None) -> None:
     """Refuse a page that cannot be drawn, before any work is done."""
-    from whiffclock.experiments.ensembles import require_writable
+    from whiffclock.archive import require_writable
 
     if out is not None:
         require(out.suffix in _PAGES, f"--out is {out}; a page ends in {', '.join(_PAGES)}.")

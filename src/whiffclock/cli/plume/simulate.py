@@ -42,7 +42,7 @@ def simulate(
 
     An interrupted run leaves a checkpoint beside the output, and the same command goes on from it.
     """
-    from whiffclock.experiments.ensembles import require_writable
+    from whiffclock.archive import require_writable
     from whiffclock.plume.files import write_plume
     from whiffclock.plume.simulate import simulate as run
 

@@ -21,7 +21,7 @@ def standin(
     seed: Annotated[int, typer.Option(help="Seed of the puffs.")] = 0,
 ) -> None:
     """Make a stand-in plume of drifting puffs. It is instant, and it is not turbulence."""
-    from whiffclock.experiments.ensembles import require_writable
+    from whiffclock.archive import require_writable
     from whiffclock.plume.files import write_plume
     from whiffclock.plume.standin import standin_plume
 
