@@ -1,0 +1,1 @@
+"""POMDPs, and SARSOP to solve them. This room knows beliefs, and nothing of odor."""
