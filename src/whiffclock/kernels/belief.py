@@ -1,0 +1,160 @@
+"""Beliefs about where a hidden target is, and alpha vectors over the same cells.
+
+A belief is a list of cells and their weights. One step spreads it: every action moves each cell to its
+successor, the mass that reaches the target is taken out, and every observation weighs what is left by its
+likelihood there. The result is one table with a row per cell that any child belief may occupy and a column
+per (action, observation), which serves for everything: column sums are the probabilities of the
+observations, a product with a vector of values gives the values of all children, a column is a child.
+
+Layouts
+-------
+``cells[j]``, ``weights[j]``
+    A belief; weights sum to one.
+``successor[cell, action]``
+    The translation; ``-1`` where the move reaches the target.
+``likelihood[observation, cell]``
+``spread_cells[j]``, ``spread[j, action * O + observation]``
+    All children, each column unnormalised.
+``tiles[tile, cell, lane]``
+    Alpha vectors, vector ``v`` in lane ``v % LANES`` of tile ``v // LANES``: many vectors meet one cell in
+    one stride, and a whole set of children is compared with them at the speed of a matrix product.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+LANES = 64
+
+# Without Numba's runtime there is no reference counting in the loops; in return a kernel allocates nothing.
+_kernel = njit(  # type: ignore[call-overload]
+    cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"}, _nrt=False
+)
+
+
+@_kernel
+def spread_belief(cells, weights, successor, likelihood, slot, out_cells, out, reward):
+    """All children of a belief; returns the number of rows used.
+
+    ``slot`` (int32[cell], all -1) is work space and is left as it was found; ``out_cells`` and ``out`` need
+    room for as many rows as there are cells times actions, at most the number of cells of the grid.
+    """
+    n_actions, n_observations = successor.shape[1], likelihood.shape[0]
+    rows = 0
+    reward[:] = 0.0
+    for j in range(cells.shape[0]):
+        weight = weights[j]
+        for a in range(n_actions):
+            cell = successor[cells[j], a]
+            if cell < 0:
+                reward[a] += weight
+                continue
+            row = slot[cell]
+            if row < 0:
+                row = rows
+                slot[cell] = row
+                out_cells[row] = cell
+                for e in range(out.shape[1]):
+                    out[row, e] = 0.0
+                rows += 1
+            for o in range(n_observations):
+                out[row, a * n_observations + o] += weight * likelihood[o, cell]
+    for row in range(rows):
+        slot[out_cells[row]] = -1
+    return rows
+
+
+@_kernel
+def sum_columns(spread_cells, spread, values, total, valued):
+    """Probability of each child, and its value if each cell is worth ``values[cell]``."""
+    total[:] = 0.0
+    valued[:] = 0.0
+    for row in range(spread.shape[0]):
+        value = values[spread_cells[row]]
+        for e in range(spread.shape[1]):
+            total[e] += spread[row, e]
+            valued[e] += spread[row, e] * value
+
+
+@_kernel
+def take_child(spread_cells, spread, column, total, cells, weights):
+    """One column as a belief of its own; returns the number of its cells."""
+    n = 0
+    for row in range(spread.shape[0]):
+        if spread[row, column] > 0.0:
+            cells[n] = spread_cells[row]
+            weights[n] = spread[row, column] / total
+            n += 1
+    return n
+
+
+@_kernel
+def main_rows(spread, tolerance, top, kept):
+    """Rows in which some child has more than ``tolerance`` of its largest weight; returns their number."""
+    top[:] = 0.0
+    for row in range(spread.shape[0]):
+        for e in range(spread.shape[1]):
+            top[e] = max(top[e], spread[row, e])
+    n = 0
+    for row in range(spread.shape[0]):
+        keep = False
+        for e in range(spread.shape[1]):
+            keep |= spread[row, e] > tolerance * top[e]
+        if keep:
+            kept[n] = row
+            n += 1
+    return n
+
+
+@_kernel
+def best_vectors(tiles, first, end, spread_cells, spread, rows, sums, best, index):
+    """Best of the vectors ``first .. end - 1`` for every child, where it beats ``best`` so far.
+
+    ``best`` is in the measure of the unnormalised columns.
+    """
+    children = spread.shape[1]
+    for tile in range(first // LANES, (end + LANES - 1) // LANES):
+        for e in range(children):
+            for lane in range(LANES):
+                sums[e, lane] = 0.0
+        for k in range(rows.shape[0]):
+            row = rows[k]
+            cell = spread_cells[row]
+            for e in range(children):
+                weight = spread[row, e]
+                for lane in range(LANES):
+                    sums[e, lane] += weight * tiles[tile, cell, lane]
+        for e in range(children):
+            for lane in range(LANES):
+                v = tile * LANES + lane
+                if first <= v < end and sums[e, lane] > best[e]:
+                    best[e] = sums[e, lane]
+                    index[e] = v
+
+
+@_kernel
+def value_of(tiles, vector, cells, weights):
+    """Inner product of one vector and one belief."""
+    tile, lane = vector // LANES, vector % LANES
+    total = 0.0
+    for j in range(cells.shape[0]):
+        total += np.float64(weights[j]) * tiles[tile, cells[j], lane]
+    return total
+
+
+@_kernel
+def back_up(tiles, picks, action, successor, likelihood, discount, target, vector):
+    """Write into slot ``vector`` the value of taking ``action`` and then following ``picks[observation]``."""
+    tile, lane = vector // LANES, vector % LANES
+    for cell in range(successor.shape[0]):
+        following = successor[cell, action]
+        total = np.float32(0.0)
+        if following >= 0:
+            for o in range(likelihood.shape[0]):
+                pick = picks[o]
+                total += likelihood[o, following] * tiles[pick // LANES, following, pick % LANES]
+            total *= discount
+        else:
+            total = np.float32(1.0)
+        tiles[tile, cell, lane] = np.float32(0.0) if target[cell] else total

@@ -1,0 +1,318 @@
+"""Search on a grid for a hidden target: a POMDP without tables.
+
+The state is the searcher's position relative to the target. A move is a translation; at the border of the
+grid a move off it stays (R15). Entering the target region ends the search and pays 1; everything else pays
+nothing. In each cell, each observation has its likelihood, independent of all others. So a belief is moved,
+the mass in the target region taken out, and the rest weighed by the likelihood of what was observed (R16).
+
+Beliefs are lists of cells; the work is in :mod:`whiffclock.kernels.belief`. Alpha vectors are in single
+precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from whiffclock.kernels import belief as kernel
+from whiffclock.params import require
+from whiffclock.pomdp.model import Edges, Spread
+
+#: Cells with less than this share of a child's largest weight are left out when its best vector is looked for.
+#: Values are not negative, so what is found is still a lower bound.
+_NEGLIGIBLE = 1e-4
+
+
+@dataclass(frozen=True)
+class GridBelief:
+    """Cells (flat numbers, int32[j]) and their weights (float32[j]), which sum to one."""
+
+    cells: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class GridSearch:
+    """Search for a target on a grid of relative positions.
+
+    Attributes
+    ----------
+    likelihood
+        Probability of each observation in each cell, float[observation, x, y]; sums to one over observations.
+    target
+        Cells of the target region, bool[x, y].
+    initial
+        Initial belief, float[x, y].
+    moves
+        Displacement (x, y) of each action.
+    discount
+        Discount per step; the step that arrives is paid in full.
+    """
+
+    likelihood: np.ndarray
+    target: np.ndarray
+    initial: np.ndarray
+    moves: tuple[tuple[int, int], ...]
+    discount: float = 0.98
+    looks_first: bool = False
+    n_blocks: int = 1
+
+    def __post_init__(self) -> None:
+        shape = self.target.shape
+        require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
+        require(
+            self.likelihood.ndim == 3 and self.likelihood.shape[1:] == shape == self.initial.shape,
+            f"Likelihoods, target and initial belief must be on one grid, not {self.likelihood.shape[1:]}, {shape} "
+            f"and {self.initial.shape}.",
+        )
+        require(
+            bool((self.likelihood >= 0).all()) and bool(np.allclose(self.likelihood.sum(axis=0), 1, atol=1e-5)),
+            "The likelihoods of a cell must be probabilities that sum to one.",
+        )
+        require(bool(self.target.any()), "The target region is empty.")
+        outside = self.initial[~self.target]
+        require(
+            bool((self.initial >= 0).all()) and abs(float(outside.sum()) - 1) < 1e-5,
+            "The initial belief must be probabilities that sum to one outside the target region.",
+        )
+
+    @property
+    def n_actions(self) -> int:
+        """Number of moves."""
+        return len(self.moves)
+
+    @cached_property
+    def chances(self) -> np.ndarray:
+        """Likelihoods by flat cell, float32[observation, cell]."""
+        return np.ascontiguousarray(self.likelihood.reshape(len(self.likelihood), -1), dtype=np.float32)
+
+    @cached_property
+    def in_target(self) -> np.ndarray:
+        """Target region by flat cell, bool[cell]."""
+        return np.ascontiguousarray(self.target.ravel())
+
+    @cached_property
+    def successor(self) -> np.ndarray:
+        """Cell that each move leads to, int32[cell, action]; -1 where it enters the target region."""
+        width, height = self.target.shape
+        x, y = np.divmod(np.arange(width * height), height)
+        moved = [np.clip(x + dx, 0, width - 1) * height + np.clip(y + dy, 0, height - 1) for dx, dy in self.moves]
+        cell = np.stack(moved, axis=1)
+        return np.where(self.in_target[cell], -1, cell).astype(np.int32)
+
+    @cached_property
+    def _work(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        cells = self.target.size
+        children = self.n_actions * len(self.likelihood)
+        return (
+            np.full(cells, -1, dtype=np.int32),
+            np.empty(cells, dtype=np.int32),
+            np.empty((cells, children), dtype=np.float32),
+        )
+
+    @cached_property
+    def _edges(self) -> Edges:
+        action, observation = np.divmod(np.arange(self.n_actions * len(self.likelihood)), len(self.likelihood))
+        first = np.arange(self.n_actions + 1) * len(self.likelihood)
+        return Edges(action, observation, np.zeros_like(action), first)
+
+    def edges(self, block: int) -> Edges:
+        """Every move with every observation."""
+        return self._edges
+
+    def block(self, belief: GridBelief) -> int:
+        """There is one block."""
+        return 0
+
+    def key(self, belief: GridBelief) -> None:
+        """Two histories hardly ever lead to the same belief."""
+
+    def root(self) -> GridBelief:
+        """The initial belief."""
+        return self.belief(self.initial)
+
+    def belief(self, weights: np.ndarray) -> GridBelief:
+        """A belief from weights on the grid, float[x, y]; the target region's mass is taken out."""
+        flat = np.where(self.in_target, 0.0, weights.ravel())
+        cells = np.flatnonzero(flat > 0).astype(np.int32)
+        return GridBelief(cells, (flat[cells] / flat.sum()).astype(np.float32))
+
+    def spread(self, belief: GridBelief) -> Spread:
+        """Move by each action, take out what arrives, weigh by each observation."""
+        slot, cells, table = self._work
+        reward = np.empty(self.n_actions)
+        rows = kernel.spread_belief(
+            belief.cells, belief.weights, self.successor, self.chances, slot, cells, table, reward
+        )
+        children = cells[:rows].copy(), table[:rows].copy()
+        return Spread(belief, reward, children[1].sum(axis=0, dtype=np.float64), children)
+
+    def child(self, spread: Spread, edge: int) -> GridBelief:
+        """What is believed after one move and observation."""
+        cells, table = spread.children
+        column = table[:, edge]
+        there = column > 0
+        return GridBelief(cells[there], column[there] / np.float32(spread.probability[edge]))
+
+    def observe(self, belief: GridBelief, observation: int) -> GridBelief:
+        """What is believed after an observation without a move: the first of a search."""
+        weights = belief.weights * self.chances[observation, belief.cells]
+        return GridBelief(belief.cells, weights / weights.sum())
+
+    def vectors(self) -> GridVectors:
+        """The blind policies: keep going in one direction."""
+        return GridVectors(self)
+
+    def upper(self) -> GridUpper:
+        """The fully observed search: straight to the target."""
+        return GridUpper(self)
+
+    @cached_property
+    def straight(self) -> np.ndarray:
+        """Value of each cell if the position were known, float64[cell]: discount ** (moves - 1)."""
+        value = np.zeros(self.target.size)
+        while True:
+            following = np.where(self.successor < 0, 1.0, self.discount * value[self.successor])
+            better = np.where(self.in_target, 0.0, following.max(axis=1))
+            if np.array_equal(better, value):
+                return value
+            value = better
+
+
+class GridUpper:
+    """The fully observed search as an upper bound.
+
+    Moves are certain, so the fast informed bound is the same; interpolation between beliefs gains nothing.
+    """
+
+    stamp = 0
+
+    def __init__(self, model: GridSearch) -> None:
+        self._straight = model.straight
+
+    def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
+        """Expected value over each child's cells."""
+        if since >= 0:
+            return
+        cells, table = spread.children
+        valued = self._straight[cells] @ table
+        known = spread.probability > 0
+        upper[known] = np.minimum(upper[known], valued[known] / spread.probability[known])
+
+    def learn(self, belief: GridBelief, value: float) -> None:
+        """Other beliefs learn nothing from this one."""
+
+
+class GridVectors:
+    """Alpha vectors over all cells, tiled for the kernel."""
+
+    def __init__(self, model: GridSearch) -> None:
+        self._model = model
+        children = model.n_actions * len(model.likelihood)
+        self._tiles = np.zeros((4, model.target.size, kernel.LANES), dtype=np.float32)
+        self._actions = np.zeros(0, dtype=np.int64)
+        self._stamps = np.zeros(0, dtype=np.int64)
+        self._sums = np.zeros((children, kernel.LANES), dtype=np.float32)
+        self._rows = np.empty(model.target.size, dtype=np.int32)
+        self._top = np.empty(children, dtype=np.float32)
+        self._added = 0
+        self._start_blind()
+
+    def _start_blind(self) -> None:
+        """One vector per action that repeats it for ever; it pays only where the way leads into the target."""
+        model = self._model
+        for action in range(model.n_actions):
+            value = np.zeros(model.target.size)
+            following = model.successor[:, action]
+            for _ in range(sum(model.target.shape)):
+                value = np.where(following < 0, 1.0, model.discount * value[following])
+                value[model.in_target] = 0.0
+            self.add(value, action)
+
+    def __len__(self) -> int:
+        return len(self._actions)
+
+    @property
+    def stamp(self) -> int:
+        """Number of vectors ever added."""
+        return self._added
+
+    def actions(self, block: int = 0) -> np.ndarray:
+        """Action of each vector."""
+        return self._actions
+
+    def array(self) -> np.ndarray:
+        """All vectors, float32[vector, cell]."""
+        flat = self._tiles.transpose(0, 2, 1).reshape(-1, self._model.target.size)
+        return flat[: len(self)]
+
+    def add(self, vector: np.ndarray, action: int) -> int:
+        """Add one vector over all cells; returns its number."""
+        number = self._reserve(action)
+        self._tiles[number // kernel.LANES, :, number % kernel.LANES] = vector
+        return number
+
+    def _reserve(self, action: int) -> int:
+        number = len(self)
+        if number == len(self._tiles) * kernel.LANES:
+            grown = np.zeros((len(self._tiles) * 5 // 4 + 1, *self._tiles.shape[1:]), dtype=np.float32)
+            grown[: len(self._tiles)] = self._tiles
+            self._tiles = grown
+        self._actions = np.append(self._actions, action)
+        self._stamps = np.append(self._stamps, self._added)
+        self._added += 1
+        return number
+
+    def improve(self, spread: Spread, since: int, lower: np.ndarray, pick: np.ndarray) -> None:
+        """Raise each child's lower bound by the vectors added after ``since``."""
+        first = int(self._stamps.searchsorted(since))
+        if first >= len(self):
+            return
+        cells, table = spread.children
+        n = kernel.main_rows(table, np.float32(_NEGLIGIBLE), self._top, self._rows)
+        before = np.where(spread.probability > 0, lower * spread.probability, 0.0).astype(np.float32)
+        best = before.copy()
+        kernel.best_vectors(self._tiles, first, len(self), cells, table, self._rows[:n], self._sums, best, pick)
+        better = best > before
+        lower[better] = best[better] / spread.probability[better]
+
+    def back_up(self, spread: Spread, action: int, pick: np.ndarray) -> int:
+        """Add the vector of ``action``, then ``pick``."""
+        model = self._model
+        number = self._reserve(action)
+        chosen = pick[model.edges(0).first[action] : model.edges(0).first[action + 1]]
+        kernel.back_up(
+            self._tiles,
+            chosen,
+            action,
+            model.successor,
+            model.chances,
+            np.float32(model.discount),
+            model.in_target,
+            number,
+        )
+        return number
+
+    def value(self, belief: GridBelief, number: int) -> float:
+        """Inner product with one vector."""
+        return float(kernel.value_of(self._tiles, number, belief.cells, belief.weights))
+
+    def best(self, belief: GridBelief) -> tuple[int, float]:
+        """Best vector for a belief, and its value."""
+        best, pick = np.full(1, -np.inf, dtype=np.float32), np.zeros(1, dtype=np.int64)
+        table = belief.weights[:, None]
+        n = kernel.main_rows(table, np.float32(_NEGLIGIBLE), self._top[:1], self._rows)
+        rows = self._rows[:n]
+        kernel.best_vectors(self._tiles, 0, len(self), belief.cells, table, rows, self._sums[:1], best, pick)
+        return int(pick[0]), self.value(belief, int(pick[0]))
+
+    def keep(self, kept: list[np.ndarray]) -> None:
+        """Keep only these vectors; the others' room is used again."""
+        chosen = kept[0]
+        for number, old in enumerate(chosen):
+            if number != old:
+                lanes = self._tiles[old // kernel.LANES, :, old % kernel.LANES]
+                self._tiles[number // kernel.LANES, :, number % kernel.LANES] = lanes
+        self._actions, self._stamps = self._actions[chosen], self._stamps[chosen]

@@ -1,0 +1,117 @@
+"""The tree of beliefs that sampling has reached, as arrays that grow.
+
+A node is a belief that was visited: its bounds, and for every edge of its block the bounds of the child and
+the vector that gives the lower one. Beliefs themselves are not kept: whoever walks down the tree computes
+them on the way, and a million nodes fit into a few hundred megabytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from whiffclock.pomdp.model import Model, Spread, Upper, Vectors
+
+
+def grown(array: np.ndarray, size: int) -> np.ndarray:
+    """``array`` with room for ``size`` rows, and then some."""
+    if size <= len(array):
+        return array
+    larger = np.empty((max(size, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+class Tree:
+    """Nodes and edges.
+
+    Attributes
+    ----------
+    lower, upper
+        Bounds of each node, float64[node].
+    pick
+        Best vector known for each node, int32[node].
+    seen_vectors, seen_upper
+        Up to which stamp the node's edges were compared with vectors, and each action's edges with what the
+        upper bound has learned.
+    reward
+        float32[node, action].
+    probability, edge_lower, edge_upper, edge_pick, child
+        For each edge; ``child`` is a node or -1.
+    """
+
+    def __init__(self, model: Model, vectors: Vectors, upper: Upper) -> None:
+        self.model, self.vectors, self.bound = model, vectors, upper
+        self.size = self.edges_used = 0
+        self.block = np.empty(64, dtype=np.int32)
+        self.first_edge = np.empty(65, dtype=np.int64)
+        self.first_edge[0] = 0
+        self.lower, self.upper = np.empty(64), np.empty(64)
+        self.pick = np.empty(64, dtype=np.int32)
+        self.seen_vectors = np.empty(64, dtype=np.int64)
+        self.seen_upper = np.empty((64, model.n_actions), dtype=np.int64)
+        self.reward = np.empty((64, model.n_actions), dtype=np.float32)
+        self.probability = np.empty(64, dtype=np.float32)
+        self.edge_lower, self.edge_upper = np.empty(64), np.empty(64)
+        self.edge_pick, self.child = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int32)
+        self._known: dict[bytes, int] = {}
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the arrays."""
+        arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
+        return sum(array.nbytes for array in arrays) + 120 * len(self._known)
+
+    def gamma(self, node: int) -> float:
+        """Discount of the step that leaves a node."""
+        return 1.0 if node == 0 and self.model.looks_first else self.model.discount
+
+    def edges_of(self, node: int) -> slice:
+        """Where the edges of a node are."""
+        return slice(int(self.first_edge[node]), int(self.first_edge[node + 1]))
+
+    def find(self, belief: Any) -> int:
+        """The node of an equal belief, or -1."""
+        key = self.model.key(belief)
+        return -1 if key is None else self._known.get(key, -1)
+
+    def add(self, spread: Spread, lower: float, upper: float, pick: int) -> int:
+        """A new node for a belief with these bounds and this vector."""
+        node, first = self.size, self.edges_used
+        end = first + len(spread.probability)
+        self._grow(node + 1, end)
+        self.block[node] = self.model.block(spread.belief)
+        self.first_edge[node + 1] = end
+        self.lower[node], self.upper[node], self.pick[node] = lower, upper, pick
+        self.seen_vectors[node], self.seen_upper[node] = 0, -1
+        self.reward[node, : len(spread.reward)] = spread.reward
+        self.probability[first:end] = spread.probability
+        self.edge_lower[first:end], self.edge_upper[first:end] = -np.inf, np.inf
+        self.edge_pick[first:end], self.child[first:end] = 0, -1
+        self.size, self.edges_used = node + 1, end
+        key = self.model.key(spread.belief)
+        if key is not None:
+            self._known[key] = node
+        self.bound.children(spread, -1, self.edge_upper[first:end])
+        self.seen_upper[node] = self.bound.stamp
+        return node
+
+    def _grow(self, nodes: int, edges: int) -> None:
+        self.first_edge = grown(self.first_edge, nodes + 1)
+        for name in ("block", "lower", "upper", "pick", "seen_vectors", "seen_upper", "reward"):
+            setattr(self, name, grown(getattr(self, name), nodes))
+        for name in ("probability", "edge_lower", "edge_upper", "edge_pick", "child"):
+            setattr(self, name, grown(getattr(self, name), edges))
+
+    def action_values(self, node: int, values: np.ndarray) -> np.ndarray:
+        """Value of each action if the children are worth ``values``, which stand beside the node's edges."""
+        edges = self.model.edges(int(self.block[node]))
+        here = self.edges_of(node)
+        worth = self.probability[here] * np.where(self.probability[here] > 0, values[here], 0.0)
+        first = edges.first[:-1]
+        return self.reward[node, : len(first)] + self.gamma(node) * np.add.reduceat(worth, first)
+
+    def predicted(self, node: int) -> float:
+        """A guess of the node's value: midway (XXX)."""
+        return float(self.upper[node])
