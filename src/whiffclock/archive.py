@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 import zipfile
 import zlib
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +18,15 @@ from whiffclock.params import InputError, require
 UNREADABLE = (ValueError, EOFError, OSError, KeyError, TypeError, zipfile.BadZipFile, zlib.error)
 
 
-def read_npz(path: Path, what: str) -> dict[str, np.ndarray]:
-    """All arrays of ``path``, which should be ``what`` (such as "a whiffclock policy")."""
+def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict[str, np.ndarray]:
+    """All arrays of ``path``, or ``only`` some; it should be ``what`` (such as "a whiffclock policy")."""
     require(path.is_file(), f"There is no file at {path}.")
     try:
         with path.open("rb") as file:
             require(zipfile.is_zipfile(file), f"{path} is not {what}.")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive}
+                return {name: archive[name] for name in archive if only is None or name in only}
     except InputError:
         raise
     except UNREADABLE as error:
@@ -48,6 +50,15 @@ def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = Tru
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
     finally:
         Path(partial).unlink(missing_ok=True)
+
+
+def leftovers(folder: Path, older_than: float = 600.0) -> list[Path]:
+    """What interrupted calls of :func:`write_npz` left in ``folder``, untouched for ``older_than`` seconds.
+
+    A younger one may be a write that is still going on.
+    """
+    before = time.time() - older_than
+    return sorted(path for path in folder.glob(".*.npz.*") if path.is_file() and path.stat().st_mtime < before)
 
 
 def require_writable(folder: Path) -> None:

@@ -121,6 +121,15 @@ class ClockPolicy:
 
     def save(self, path: Path) -> None:
         """Write one ``.npz`` file, whole or not at all."""
+        write_npz(path, self.to_arrays())
+
+    @classmethod
+    def load(cls, path: Path) -> ClockPolicy:
+        """Read a policy; foreign and damaged files are refused."""
+        return cls.from_arrays(read_npz(path, "a whiffclock policy"), path)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The whole policy as named arrays, which is what its file holds."""
         header = {
             "format": _FORMAT,
             "version": __version__,
@@ -132,15 +141,14 @@ class ClockPolicy:
         arrays |= {f"record_{key}": value for key, value in self.records.items()}
         if self.q is not None:
             arrays["q"] = self.q
-        write_npz(path, arrays)
+        return arrays
 
     @classmethod
-    def load(cls, path: Path) -> ClockPolicy:
-        """Read a policy; foreign and damaged files are refused."""
-        arrays = read_npz(path, "a whiffclock policy")
+    def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> ClockPolicy:
+        """Inverse of :meth:`to_arrays`, for the contents of ``path``; arrays of other names are left alone."""
         require("header" in arrays, f"{path} is not a whiffclock policy.")
         try:
-            header = json.loads(str(arrays.pop("header")))
+            header = json.loads(str(arrays["header"]))
         except ValueError as error:
             raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error
         require(
@@ -151,10 +159,12 @@ class ClockPolicy:
             return cls(
                 name=header["name"],
                 clock=ClockSettings.from_dict(header["clock"]),
-                actions=arrays.pop("actions"),
+                actions=arrays["actions"],
                 made_from=header["made_from"],
-                q=arrays.pop("q", None),
-                records={key.removeprefix("record_"): value for key, value in arrays.items()},
+                q=arrays.get("q"),
+                records={
+                    key.removeprefix("record_"): value for key, value in arrays.items() if key.startswith("record_")
+                },
             )
         except (KeyError, TypeError, InputError) as error:
             raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error

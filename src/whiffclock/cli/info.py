@@ -70,6 +70,7 @@ def is_policy(file: Path) -> bool:
 def policy_facts(file: Path) -> dict[str, Any]:
     """What a policy is and what made it."""
     from whiffclock.policy import ClockPolicy
+    from whiffclock.recovery import geometry, void_path
 
     policy = ClockPolicy.load(file)
     facts: dict[str, Any] = {"policy": policy.name, "clock": policy.clock.to_dict(), **policy.made_from}
@@ -83,7 +84,8 @@ def policy_facts(file: Path) -> dict[str, Any]:
         }
         names = ("largest_void_state", "void_sum", "voids", "longest_blank", "blank_sum", "blanks")
         facts["last episodes"] = dict(zip(names, policy.records["void"].tolist(), strict=True))
-    facts["surge"] = int((policy.actions[1:] != 0).argmax()) + 1
+    for mode in range(policy.modes):
+        facts["recovery" + f" in mode {mode}" * (policy.modes > 1)] = geometry(void_path(policy, mode)).to_dict()
     return facts
 
 

@@ -1,0 +1,201 @@
+"""``whiffclock runs``: what is in a run store, and what need not be."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.filesize import decimal
+from rich.markup import escape
+from rich.table import Table
+
+from whiffclock.cli import app
+from whiffclock.cli import options as opt
+from whiffclock.params import InputError, environment_name, require
+
+if TYPE_CHECKING:
+    from whiffclock.runs.store import Entry, Store
+
+runs_app = typer.Typer(help="List, show and prune the results in a run store.", no_args_is_help=True)
+app.add_typer(runs_app, name="runs")
+
+StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the run store.")]
+_STORE = Path("whiffclock-runs")
+_DIGITS_SHOWN = 10
+
+
+@runs_app.command("list")
+def list_runs(
+    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only this kind, such as policy.")] = None,
+    store: StoreFolder = _STORE,
+    json: opt.AsJson = False,
+) -> None:
+    """List the results in a run store, of each kind the latest first."""
+    from whiffclock.runs.store import Store
+
+    entries = Store(store).entries()
+    if kind is not None:
+        require_kinds([kind], entries, store)
+    shown = sorted((e for e in entries if kind in (None, e.kind)), key=lambda e: (e.kind, e.age))
+    if json:
+        opt.print_json([facts(entry) for entry in shown])
+    elif shown:
+        opt.out.print(runs_table(shown))
+    else:
+        opt.talk.print(f"There are no results in {store} yet.")
+
+
+@runs_app.command()
+def show(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Key of a result; its first digits will do.")],
+    store: StoreFolder = _STORE,
+    json: opt.AsJson = False,
+) -> None:
+    """Show what determined a result, and which arrays it has."""
+    from whiffclock.cli.info import readable
+    from whiffclock.runs.store import Store, read_record
+
+    entry = Store(store).find(key)
+    record = read_record(entry.path)
+    told = facts(entry) | {"arrays": {name: f"{a.dtype}{list(a.shape)}" for name, a in record.arrays.items()}}
+    if json:
+        opt.print_json(told)
+        return
+    description, arrays = told.pop("description"), told.pop("arrays")
+    for title, part in (("", told), ("What determined it", description), ("Its arrays", arrays)):
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(justify="right", style="bold")
+        grid.add_column(overflow="fold")
+        for name, value in part.items():
+            grid.add_row(escape(name), escape(readable(value)))
+        if title:
+            opt.out.print(f"\n{title}:")
+        opt.out.print(grid)
+
+
+@runs_app.command()
+def prune(
+    store: StoreFolder = _STORE,
+    kind: Annotated[list[str] | None, typer.Option("--kind", help="Remove all of this kind, too; repeatable.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove what interrupted writes left, damaged results, and results in formats of older versions."""
+    from whiffclock.runs.store import Store
+
+    found = removable(Store(store), kind or [])
+    if not found:
+        opt.talk.print(f"There is nothing to remove in {store}.")
+        return
+    total = sum(path.stat().st_size for path in found)
+    opt.out.print(removal_table(found, store))
+    if dry_run:
+        return
+    if not yes:
+        typer.confirm(f"Remove {len(found)} files, {decimal(total)}?", abort=True, err=True)
+    remove(list(found))
+    opt.out.print(f"{len(found)} files removed from {store}, {decimal(total)}.")
+
+
+def removable(store: Store, kinds: list[str]) -> dict[Path, str]:
+    """Files to remove, and why."""
+    from whiffclock.runs.store import FORMAT
+
+    entries = store.entries()
+    require_kinds(kinds, entries, store.folder)
+    found = dict.fromkeys(store.leftovers(), "left by an interrupted write")
+    for entry in entries:
+        if entry.kind in kinds:
+            found[entry.path] = f"of kind {entry.kind}"
+        elif entry.damaged or entry.label is None:
+            found[entry.path] = "damaged"
+        elif entry.label.format < FORMAT:
+            found[entry.path] = f"format {entry.label.format}, now {FORMAT}"
+    return found
+
+
+def remove(paths: list[Path]) -> None:
+    """Remove files, and the folders that this leaves empty."""
+    try:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        for folder in {path.parent for path in paths}:
+            if not any(folder.iterdir()):
+                folder.rmdir()
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be removed: {error.strerror}.") from error
+
+
+def require_kinds(kinds: list[str], entries: list[Entry], store: Path) -> None:
+    """Refuse a kind of which there is nothing, which is more likely a misspelling."""
+    known = sorted({entry.kind for entry in entries})
+    for kind in kinds:
+        require(
+            kind in known,
+            f"There are no results of kind {kind} in {store}; there are: {', '.join(known) or 'none at all'}.",
+        )
+
+
+def facts(entry: Entry) -> dict[str, Any]:
+    """A record in plain values."""
+    told: dict[str, Any] = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size}
+    written = datetime.fromtimestamp(entry.path.stat().st_mtime, UTC)
+    told["written"] = written.isoformat(timespec="seconds")
+    if entry.label is None:
+        return told | {"damaged": True}
+    return told | {
+        "format": entry.label.format,
+        "version": entry.label.version,
+        "description": entry.label.description,
+    }
+
+
+def runs_table(entries: list[Entry]) -> Table:
+    """One line per record, in 80 columns."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("kind", "key"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("what", overflow="fold")
+    for name in ("size", "age"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for entry in entries:
+        what = "damaged" if entry.label is None else headline(entry.label.description)
+        table.add_row(entry.kind, entry.key[:_DIGITS_SHOWN], what, decimal(entry.size), readable_age(entry.age))
+    return table
+
+
+def removal_table(found: dict[Path, str], store: Path) -> Table:
+    """One line per file to remove."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("file", overflow="fold")
+    table.add_column("why", overflow="fold")
+    table.add_column("size", justify="right", no_wrap=True)
+    for path, why in found.items():
+        table.add_row(str(path.relative_to(store)), why, decimal(path.stat().st_size))
+    return table
+
+
+def headline(description: dict[str, Any]) -> str:
+    """Environment, agent, tau and seed as far as a description has them, or else all its simple values."""
+    words = []
+    if isinstance(threshold := description.get("threshold"), int | float):
+        words.append(environment_name(threshold))
+    if "agent" in description:
+        words.append(str(description["agent"]))
+    if isinstance(clock := description.get("clock"), dict) and clock.get("taus"):
+        words.append(f"tau {','.join(map(str, clock['taus']))}")
+    if "seed" in description:
+        words.append(f"seed {description['seed']}")
+    simple = (f"{name} {value}" for name, value in description.items() if not isinstance(value, dict | list))
+    return escape(" ".join(words) or ", ".join(simple))
+
+
+def readable_age(seconds: float) -> str:
+    """An age in the largest unit of which there are two at least."""
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{int(seconds // length)} {unit}"
+    return f"{max(0, int(seconds))} s"

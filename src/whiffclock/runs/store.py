@@ -1,0 +1,270 @@
+"""The run store: what is done stays done.
+
+A result is kept under what determines it. Its *kind* says what it is ("policy", "evaluation", ...), its
+*description* everything that determines it, in plain values: settings, seed, the plume's fingerprint. Kind,
+description and the number of the format make a key, and the result is a file of arrays named after it::
+
+    <folder>/<kind>/<key>.npz
+
+The second call for a result finds it there; an interrupted run goes on with what is missing. Each file carries
+a label that repeats what it is, so that the store needs no index, and files can be copied from one to another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from whiffclock import __version__
+from whiffclock.archive import first_line, leftovers, read_npz, write_npz
+from whiffclock.params import InputError, require
+
+#: One more whenever results of the same description come out differently, or are laid out differently.
+FORMAT = 1
+
+_KEY_DIGITS = 20
+_KIND = re.compile(r"[a-z][a-z0-9-]*")
+_KEY = re.compile(rf"[0-9a-f]{{{_KEY_DIGITS}}}")
+_RESERVED = ("label", "file", "allow_pickle")  # ours, and two that numpy's writer takes for its own
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a record is; everything but ``version``, the package that made it, goes into the key."""
+
+    kind: str
+    description: dict[str, Any]
+    format: int = FORMAT
+    version: str = __version__
+
+    def __post_init__(self) -> None:
+        require(
+            _KIND.fullmatch(self.kind) is not None,
+            f"The kind of a record is {self.kind!r}; it must be a word in small letters, such as policy.",
+        )
+        object.__setattr__(self, "description", plain(self.description))
+
+    @cached_property
+    def key(self) -> str:
+        """Twenty hex digits that change with the kind, the format and any value of the description."""
+        said = {"kind": self.kind, "format": self.format, "description": self.description}
+        return hashlib.sha256(canonical(said).encode()).hexdigest()[:_KEY_DIGITS]
+
+    def to_json(self) -> str:
+        """The label in a record's file."""
+        return canonical(asdict(self) | {"key": self.key})
+
+    @classmethod
+    def from_json(cls, text: str) -> Label:
+        """Inverse of :meth:`to_json`; raises ValueError, KeyError or TypeError on anything else."""
+        values = json.loads(text)
+        label = cls(values["kind"], values["description"], int(values["format"]), values["version"])
+        require(isinstance(label.description, dict) and label.key == values["key"], "its label contradicts itself")
+        return label
+
+
+@dataclass(frozen=True)
+class Record:
+    """A result: what it is, and its arrays."""
+
+    label: Label
+    arrays: dict[str, np.ndarray]
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What determined it."""
+        return self.label.description
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record's file, of which no more than the label has been read; no label where that is damaged."""
+
+    path: Path
+    label: Label | None
+
+    @property
+    def kind(self) -> str:
+        """Kind of the record, by its folder."""
+        return self.path.parent.name
+
+    @property
+    def key(self) -> str:
+        """Key of the record, by its name."""
+        return self.path.stem
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.path.stat().st_size
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was written."""
+        return time.time() - self.path.stat().st_mtime
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the record cannot be read, to its last byte."""
+        try:
+            read_record(self.path)
+        except InputError:
+            return True
+        return False
+
+
+class Store:
+    """Results in a folder, by kind and description; the folder is made when the first is saved."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, kind: str, description: dict[str, Any]) -> Path:
+        """Where the record of this description is, or would be."""
+        return self._path(Label(kind, description))
+
+    def has(self, kind: str, description: dict[str, Any]) -> bool:
+        """Whether there is such a record."""
+        return self.path(kind, description).is_file()
+
+    def load(self, kind: str, description: dict[str, Any]) -> Record:
+        """The record of this description; a damaged one, or another in its place, is refused."""
+        label = Label(kind, description)
+        path = self._path(label)
+        require(path.is_file(), f"There is no {kind} of this description in {self.folder}.")
+        record = read_record(path)
+        _require_same(path, record.label, label)
+        return record
+
+    def save(self, kind: str, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Path:
+        """Write a record, whole or not at all; the bytes depend on its contents and the version alone.
+
+        A record of the same description is replaced.
+        """
+        label = Label(kind, description)
+        path = self._path(label)
+        for name, values in arrays.items():
+            require(name not in _RESERVED, f"A record cannot have an array called {name}; choose another name.")
+            require(not np.asarray(values).dtype.hasobject, f"The array {name} holds objects; a record holds numbers.")
+        if path.exists():
+            _require_same(path, read_label(path), label)
+        ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
+        write_npz(path, {"label": np.array(label.to_json())} | ordered)
+        return path
+
+    def keep(self, kind: str, description: dict[str, Any], make: Callable[[], dict[str, np.ndarray]]) -> Record:
+        """The record of this description; its arrays are made now if it is not there yet."""
+        if not self.has(kind, description):
+            self.save(kind, description, make())
+        return self.load(kind, description)
+
+    def entries(self, kind: str | None = None) -> list[Entry]:
+        """All records, or those of one kind, in order of kind and key; files of other names are not ours."""
+        require(self.folder.is_dir(), f"There is no run store at {self.folder}.")
+        files = (path for path in sorted(self.folder.glob("*/*.npz")) if _KEY.fullmatch(path.stem))
+        return [Entry(path, _label_or_none(path)) for path in files if kind in (None, path.parent.name)]
+
+    def find(self, prefix: str) -> Entry:
+        """The one record whose key begins with ``prefix``."""
+        found = [entry for entry in self.entries() if entry.key.startswith(prefix)]
+        require(bool(found), f"There is no record in {self.folder} whose key begins with {prefix!r}.")
+        require(
+            len(found) == 1,
+            f"The keys of {len(found)} records in {self.folder} begin with {prefix!r}; give more digits.",
+        )
+        return found[0]
+
+    def leftovers(self) -> list[Path]:
+        """What interrupted writes left behind."""
+        files = (path for folder in sorted(self.folder.glob("*/")) for path in leftovers(folder))
+        return [path for path in files if _KEY.fullmatch(path.name.split(".")[1])]
+
+    def _path(self, label: Label) -> Path:
+        return self.folder / label.kind / f"{label.key}.npz"
+
+
+def read_record(path: Path) -> Record:
+    """A whole record; foreign and damaged files are refused."""
+    arrays = _read(path)
+    label = _label(path, arrays)
+    return Record(label, {name: values for name, values in arrays.items() if name != "label"})
+
+
+def read_label(path: Path) -> Label:
+    """The label of a record, without reading its arrays."""
+    return _label(path, _read(path, only=("label",)))
+
+
+def plain(value: Any) -> Any:
+    """``value`` in the types of JSON, with one way to write each number: 2.0 is 2."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        require(all(isinstance(name, str) for name in value), "A description has a name that is not a string.")
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        require(math.isfinite(value), f"A description has the value {value}; it needs finite numbers.")
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    require(
+        value is None or isinstance(value, bool | int | str),
+        f"A description has a value of type {type(value).__name__}; it needs plain values.",
+    )
+    return value
+
+
+def canonical(value: Any) -> str:
+    """JSON that is the same for the same plain values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _read(path: Path, only: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
+    require(path.is_file(), f"There is no record at {path}.")
+    try:
+        return read_npz(path, "a record of whiffclock", only)
+    except InputError as error:
+        raise InputError(f"{str(error).rstrip('.')}; delete it to have it made anew.") from error
+
+
+def _label(path: Path, arrays: dict[str, np.ndarray]) -> Label:
+    """The label among ``arrays``, which must be that of a file in this place."""
+    require(
+        "label" in arrays, f"{path} is not a record of whiffclock: it has no label; delete it, or move it elsewhere."
+    )
+    try:
+        label = Label.from_json(str(arrays["label"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} is a damaged record ({first_line(error)}); delete it to have it made anew."
+        ) from error
+    require(
+        (label.kind, label.key) == (path.parent.name, path.stem),
+        f"{path} holds another record than its name says, {label.kind}/{label.key}; move it there, or delete it.",
+    )
+    return label
+
+
+def _label_or_none(path: Path) -> Label | None:
+    try:
+        return read_label(path)
+    except InputError:
+        return None
+
+
+def _require_same(path: Path, found: Label, wanted: Label) -> None:
+    """Refuse a record that has the wanted key by accident."""
+    require(
+        found.description == wanted.description,
+        f"{path} holds a {wanted.kind} of another description that has the same key; keep one of the two elsewhere.",
+    )
