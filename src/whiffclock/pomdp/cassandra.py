@@ -91,7 +91,9 @@ class _Reader:
                 self.sign * reward,
                 self.start,
                 self.discount,
-                *(tuple(self.names[kind]) for kind in _KINDS),
+                states=tuple(self.names["states"]),
+                actions=tuple(self.names["actions"]),
+                observations=tuple(self.names["observations"]),
             )
 
     # Words
@@ -124,10 +126,9 @@ class _Reader:
     def _numbers(self, n: int, what: str, *, probabilities: bool = True) -> np.ndarray:
         """The run of ``n`` numbers that begins here."""
         begin, end = self.at, self._run()
-        values = self.source.numbers(self.words[begin : min(end, begin + n)], self.lines[begin:end])
+        values = self.source.numbers(self.words[begin:end], self.lines[begin:end])
         if end - begin != n:
-            self.at = min(end, begin + n)
-            self._refuse(f"{what} has {end - begin} numbers; it must have {n}.")
+            self.source.refuse(self.lines[begin - 1], f"{what} has {end - begin} numbers; it must have {n}.")
         if probabilities:
             require_probabilities(self.source, values, self.lines[begin:end])
         self.at = end
@@ -169,7 +170,7 @@ class _Reader:
         end = self._run()
         names = self.words[self.at : end]
         if not names:
-            self._refuse(f"there are no {kind}; give their names, or how many.")
+            self.source.refuse(self.lines[self.at - 1], f"there are no {kind}; give their names, or how many.")
         if len(names) == 1 and names[0].isascii() and names[0].isdigit():
             if int(names[0]) == 0:
                 self._refuse(f"there are 0 {kind}; there must be at least one.")
@@ -198,19 +199,17 @@ class _Reader:
         line = self._line
         start = self._numbers(n, "the start")
         total = start.sum()
-        self.source.require(
-            abs(total - 1) < SUM_TOLERANCE, line, f"the start sums to {total:g}; it must sum to one."
-        )
+        self.source.require(abs(total - 1) < SUM_TOLERANCE, line, f"the start sums to {total:g}; it must sum to one.")
         return start / total
 
     def _start_among(self, end: int, *, exclude: bool) -> np.ndarray:
         chosen = np.full(len(self.names["states"]), exclude)
         if self.at == end:
-            self._refuse("the start names no state.")
+            self.source.refuse(self.lines[end - 1], "the start names no state.")
         while self.at < end:
             chosen[self._position("states")] = not exclude
         if not chosen.any():
-            self._refuse("the start excludes every state.")
+            self.source.refuse(self.lines[end - 1], "the start excludes every state.")
         return chosen / chosen.sum()
 
     # Entries
@@ -227,7 +226,11 @@ class _Reader:
         if letter not in ("T", "O", "R") or self._peek(1) != ":":
             self._refuse(f"{letter!r} stands where an entry, 'T:', 'O:' or 'R:', should begin.")
         self.at += 1
-        kinds = ["actions", "states", *{"T": ["states"], "O": ["observations"], "R": ["states", "observations"]}[letter]]
+        kinds = [
+            "actions",
+            "states",
+            *{"T": ["states"], "O": ["observations"], "R": ["states", "observations"]}[letter],
+        ]
         box: list[np.ndarray] = []
         while len(box) < len(kinds) and self._peek() == ":":
             self.at += 1

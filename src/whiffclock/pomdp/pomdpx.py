@@ -29,6 +29,7 @@ References
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ class _Reader:
         for kind in ("StateVar", "ActionVar"):
             section.require(bool(self.variables[kind]), f"<Variable> has no <{kind}>; it must have one or more.")
         self.values: dict[str, dict[str, int]] = {}
-        for variable in sum(self.variables.values(), []):
+        for variable in itertools.chain(*self.variables.values()):
             for name in filter(None, (variable.name, variable.previous)):
                 section.require(name not in self.values, f"there are two variables called {name!r}.")
                 self.values[name] = {value: i for i, value in enumerate(variable.values)}
@@ -92,7 +93,12 @@ class _Reader:
     def _scopes(self) -> tuple[list[str], list[str], list[str], list[str]]:
         """Names of the states before the move, the actions, the states after it, and the observations."""
         states, actions, observed = (self.variables[kind] for kind in ("StateVar", "ActionVar", "ObsVar"))
-        return [v.previous for v in states], [v.name for v in actions], [v.name for v in states], [v.name for v in observed]
+        return (
+            [v.previous for v in states],
+            [v.name for v in actions],
+            [v.name for v in states],
+            [v.name for v in observed],
+        )
 
     def _discount(self) -> float:
         element = self.root.one("Discount")
@@ -114,7 +120,8 @@ class _Reader:
             child.require(name not in found, f"{name!r} has a second <CondProb>; it may have one.")
             axes = (*self._parents(child, [parent for parent in parents if parent != name]), name)
             matrix = self._table(child, axes, "ProbTable").distributions(
-                element.source, lambda row, axes=axes: self._row_name(axes, row)  # type: ignore[misc]
+                element.source,
+                lambda row, axes=axes: self._row_name(axes, row),  # type: ignore[misc]
             )
             found[name] = Factor(axes, matrix)
         for name in variables:

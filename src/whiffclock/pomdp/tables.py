@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from whiffclock.params import InputError
 from whiffclock.pomdp.source import Source
 
 SUM_TOLERANCE = 1e-4
@@ -41,7 +42,7 @@ class Table:
             at_row, at_column = np.nonzero(block)
             rows_set, columns_set, block = rows[at_row], columns[at_column], block[at_row, at_column]
         else:
-            rows_set, columns_set = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
+            rows_set, columns_set = np.repeat(rows, len(columns)), np.resize(columns, len(rows) * len(columns))
         self._rows.append(rows_set)
         self._columns.append(columns_set)
         self._values.append(block.ravel())
@@ -71,7 +72,7 @@ class Table:
             row = int(bad[0])
             reason = f"the probabilities of {name(row)} sum to {sums[row]:g}; they must sum to one."
             source.require(self.lines[row] == 0, int(self.lines[row]), reason)
-            source.refuse(int(self.lines.max()) or 1, f"no probabilities are given for {name(row)}.")
+            raise InputError(f"{source.path}: no probabilities are given for {name(row)}.")
         matrix.data /= np.repeat(sums, np.diff(matrix.indptr))
         return matrix
 

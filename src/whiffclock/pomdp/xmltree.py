@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NoReturn
 from xml.parsers import expat
 
 from whiffclock.pomdp.source import Source
@@ -33,8 +34,8 @@ class Element:
     def one(self, name: str) -> Element:
         """The only child called ``name``, which must be there."""
         found = self.maybe(name)
-        self.require(found is not None, f"<{self.name}> has no <{name}>; it must have one.")
-        assert found is not None
+        if found is None:
+            self.refuse(f"<{self.name}> has no <{name}>; it must have one.")
         return found
 
     def only(self, *names: str) -> None:
@@ -56,7 +57,7 @@ class Element:
         """Refuse the file unless ``condition`` holds."""
         self.source.require(condition, self.line, reason)
 
-    def refuse(self, reason: str) -> None:
+    def refuse(self, reason: str) -> NoReturn:
         """Refuse the file because of this element."""
         self.source.refuse(self.line, reason)
 
