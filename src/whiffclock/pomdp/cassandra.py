@@ -26,6 +26,7 @@ A. R. Cassandra, "POMDP file format", pomdp.org/code/pomdp-file-spec.html.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from pathlib import Path
 from typing import NoReturn
@@ -34,12 +35,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from whiffclock.pomdp.payoff import Payoff, expected_payoff
-from whiffclock.pomdp.source import Source
+from whiffclock.pomdp.source import LARGEST, Source
 from whiffclock.pomdp.tables import SUM_TOLERANCE, Table, require_probabilities
 from whiffclock.pomdp.tabular import TabularModel
 
 _KINDS = ("states", "actions", "observations")
 _PREAMBLE = ("discount", "values", *_KINDS)
+_AXES = {
+    "T": ("actions", "states", "states"),
+    "O": ("actions", "states", "observations"),
+    "R": ("actions", "states", "states", "observations"),
+}
 _SINGULAR = {"states": "state", "actions": "action", "observations": "observation"}
 
 
@@ -172,8 +178,8 @@ class _Reader:
         if not names:
             self.source.refuse(self.lines[self.at - 1], f"there are no {kind}; give their names, or how many.")
         if len(names) == 1 and names[0].isascii() and names[0].isdigit():
-            if int(names[0]) == 0:
-                self._refuse(f"there are 0 {kind}; there must be at least one.")
+            if not 0 < int(names[0][:12]) <= LARGEST:
+                self._refuse(f"there are {names[0]} {kind}; there must be at least one, and at most {LARGEST}.")
             names = [str(i) for i in range(int(names[0]))]
         self.names[kind] = {name: i for i, name in reversed(list(enumerate(names)))}
         for i, name in enumerate(names):
@@ -226,11 +232,7 @@ class _Reader:
         if letter not in ("T", "O", "R") or self._peek(1) != ":":
             self._refuse(f"{letter!r} stands where an entry, 'T:', 'O:' or 'R:', should begin.")
         self.at += 1
-        kinds = [
-            "actions",
-            "states",
-            *{"T": ["states"], "O": ["observations"], "R": ["states", "observations"]}[letter],
-        ]
+        kinds = _AXES[letter]
         box: list[np.ndarray] = []
         while len(box) < len(kinds) and self._peek() == ":":
             self.at += 1
@@ -245,7 +247,7 @@ class _Reader:
 
     def _read_payoff(self, box: list[np.ndarray], rest: list[int], line: int) -> None:
         self.source.require(len(box) > 1, line, "'R:' must name an action and a state.")
-        values = self._numbers(int(np.prod(rest)), "the entry 'R:'", probabilities=False).reshape(rest)
+        values = self._numbers(math.prod(rest), "the entry 'R:'", probabilities=False).reshape(rest)
         self.payoffs.append(Payoff(box, values))
 
     def _probabilities(self, letter: str, sizes: list[int]) -> np.ndarray:
@@ -261,7 +263,7 @@ class _Reader:
             self.at += 1
             return self.start
         what = ("the entry", "the row", "the matrix")[len(sizes)]
-        return self._numbers(int(np.prod(sizes)), f"{what} '{letter}:'").reshape(sizes)
+        return self._numbers(math.prod(sizes), f"{what} '{letter}:'").reshape(sizes)
 
     def _by_action(self, letter: str) -> tuple[sp.csr_array, ...]:
         n, actions, states = len(self.names["states"]), list(self.names["actions"]), list(self.names["states"])

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from whiffclock.params import InputError
+from whiffclock.params import InputError, require
+from whiffclock.pomdp.source import LARGEST
 from whiffclock.pomdp.tabular import TabularModel
 
 
@@ -117,6 +118,7 @@ class _Flattening:
         self.sizes = {v.name: len(v.values) for v in [*self.states, *model.actions, *model.observations]}
         self.sizes |= {v.previous: len(v.values) for v in self.states}
         self.n_states = math.prod(len(v.values) for v in self.states)
+        require(self.n_states <= LARGEST, f"There are {self.n_states} joint states; at most {LARGEST} can be read.")
         self.n_seen = math.prod(len(v.values) for v in self.seen)
         self.names = [v.name for v in self.states]
 

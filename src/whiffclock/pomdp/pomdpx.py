@@ -30,13 +30,14 @@ References
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 
 import numpy as np
 
 from whiffclock.pomdp.diagram import fill_from_diagram
 from whiffclock.pomdp.factored import Factor, FactoredModel, Variable, flatten
-from whiffclock.pomdp.source import Source
+from whiffclock.pomdp.source import LARGEST, Source
 from whiffclock.pomdp.tables import Table, require_probabilities
 from whiffclock.pomdp.tabular import TabularModel
 from whiffclock.pomdp.xmltree import Element, read_xml
@@ -158,7 +159,9 @@ class _Reader:
     def _table(self, element: Element, axes: tuple[str, ...], kind: str) -> Table:
         element.only("Var", "Parent", "Parameter")
         parameter = element.one("Parameter")
-        table = Table([len(self.values[name]) for name in axes])
+        sizes = [len(self.values[name]) for name in axes]
+        element.require(math.prod(sizes[:-1]) <= LARGEST, f"the table over {' '.join(axes)} has too many rows.")
+        table = Table(sizes)
         how = parameter.attributes.get("type", "TBL")
         parameter.require(how in ("TBL", "DD"), f"the parameter type is {how!r}; it must be 'TBL' or 'DD'.")
         if how == "DD":
@@ -224,7 +227,9 @@ def _value_names(element: Element) -> tuple[str, ...]:
     element.require((listed is None) != (number is None), f"<{element.name}> needs <ValueEnum> or <NumValues>.")
     if number is not None:
         word = number.text.strip()
-        number.require(word.isascii() and word.isdigit() and int(word) > 0, f"{word!r} is no number of values.")
+        number.require(
+            word.isascii() and word.isdigit() and 0 < int(word[:12]) <= LARGEST, f"{word!r} is no number of values."
+        )
         return tuple(f"{_LETTERS[element.name]}{i}" for i in range(int(word)))
     assert listed is not None
     names = listed.words()

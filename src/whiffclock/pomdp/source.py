@@ -13,6 +13,9 @@ import numpy as np
 from whiffclock.archive import first_line
 from whiffclock.params import InputError, require
 
+LARGEST = 10_000_000
+"""As many states, or rows of a table, as a file may have: a slip of the keyboard must not fill the memory."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -70,7 +73,7 @@ class Source:
 
     def index(self, word: str, line: int, n: int, what: str) -> int:
         """``word`` as one of the integers 0 to n - 1 that number ``what``."""
-        if not (word.isascii() and word.isdigit() and int(word) < n):
+        if not (_is_count(word) and int(word) < n):
             self.refuse(line, f"the {what} is {word!r}; it must be a whole number from 0 to {n - 1}.")
         return int(word)
 
@@ -78,10 +81,14 @@ class Source:
         """Where ``word``, a name or else a number, stands among ``names``."""
         place = names.get(word)
         if place is None:
-            place = int(word) if word.isascii() and word.isdigit() else len(names)
+            place = int(word) if _is_count(word) else len(names)
             if place >= len(names):
                 self.refuse(line, f"{word!r} is no {what}; it must be {_choice(list(names))}.")
         return place
+
+
+def _is_count(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) < 12
 
 
 def _is_finite(word: str) -> bool:

@@ -35,9 +35,11 @@ class Table:
     def set(self, box: Sequence[np.ndarray], values: np.ndarray | float, line: int) -> None:
         """Set the cells in ``box``, the positions along each axis, to ``values``, which broadcast to it."""
         rows, columns = flat_index(box[:-1], self.sizes[:-1]), box[-1]
-        shape = tuple(len(axis) for axis in box)
-        block = np.broadcast_to(values, shape).reshape(len(rows), len(columns))
+        block = np.asarray(values, dtype=np.float64)
+        if block.size > 1 or len(rows) * len(columns) > 1:
+            block = np.broadcast_to(block, [len(axis) for axis in box]).reshape(len(rows), len(columns))
         if len(columns) == self.sizes[-1]:
+            block = block.reshape(len(rows), len(columns))
             self._reset[rows] = len(self._rows)
             at_row, at_column = np.nonzero(block)
             rows_set, columns_set, block = rows[at_row], columns[at_column], block[at_row, at_column]
@@ -87,7 +89,7 @@ def flat_index(positions: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndar
 
 def require_probabilities(source: Source, values: np.ndarray, lines: Sequence[int] | int) -> None:
     """Every value lies between 0 and 1; ``lines`` says where each stands, or all do."""
-    bad = np.flatnonzero((values < 0) | (values > 1 + SUM_TOLERANCE))
-    if bad.size:
+    if values.size and (values.min() < 0 or values.max() > 1 + SUM_TOLERANCE):
+        bad = np.flatnonzero((values < 0) | (values > 1 + SUM_TOLERANCE))
         line = lines if isinstance(lines, int) else lines[bad[0]]
         source.refuse(line, f"a probability is {values[bad[0]]:g}; it must lie between 0 and 1.")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
+from whiffclock.archive import first_line
+from whiffclock.params import InputError
 from whiffclock.pomdp.source import Source
 
 
@@ -88,6 +90,10 @@ def read_xml(source: Source, root: str, what: str) -> Element:
         parser.Parse(source.read_bytes(), True)
     except expat.ExpatError as error:
         source.refuse(error.lineno, f"this is not well-formed XML ({expat.ErrorString(error.code)}).")
+    except (LookupError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        source.refuse(1, f"the XML cannot be read ({first_line(error)}).")
     element = top.children[0]
     element.require(element.name == root, f"the outermost element is <{element.name}>; {what} begins with <{root}>.")
     return element
