@@ -7,8 +7,9 @@ import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -36,6 +37,11 @@ def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict
 def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = True) -> None:
     """Write ``path`` atomically; the bytes depend on the arrays alone."""
     write = np.savez_compressed if compress else np.savez
+    write_whole(path, lambda file: write(file, **arrays))  # type: ignore[arg-type]
+
+
+def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Put what ``write`` writes at ``path``, all of it or nothing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -43,7 +49,7 @@ def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = Tru
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
     try:
         with os.fdopen(descriptor, "wb") as file:
-            write(file, **arrays)  # type: ignore[arg-type]
+            write(file)
         os.chmod(partial, 0o644)
         os.replace(partial, path)
     except OSError as error:

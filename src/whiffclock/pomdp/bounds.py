@@ -53,9 +53,7 @@ def _blind_step(model: BlockModel, block: Block, values: list[np.ndarray], actio
     for e, to in enumerate(block.edges.block[of]):
         following[e, : len(model.states[to])] = values[to][action]
     vector = np.empty(len(block.states))
-    back_up_block(
-        block.reward[action], block.start[of], block.column, block.entry, model.discount, following, vector
-    )
+    back_up_block(block.reward[action], block.start[of], block.column, block.entry, model.discount, following, vector)
     return vector
 
 
@@ -119,7 +117,9 @@ class BlockVectors:
         number = self._used[block]
         if number == len(self._matrix[block]):
             for rows in (self._matrix, self._actions, self._stamps):
-                rows[block] = np.concatenate([rows[block], np.empty_like(rows[block], shape=(number + 8, *rows[block].shape[1:]))])
+                rows[block] = np.concatenate(
+                    [rows[block], np.empty_like(rows[block], shape=(number + 8, *rows[block].shape[1:]))]
+                )
         self._matrix[block][number] = vector
         self._actions[block][number] = action
         self._stamps[block][number] = self._added

@@ -55,7 +55,8 @@ def by_bounds(tree: Tree, root: Spread, epsilon: float) -> int:
         lower, upper, gamma = tree.lower[node], tree.upper[node], tree.gamma(node)
         if tree.predicted(node) <= target_lower and upper <= max(target_upper, lower + allowed):
             break
-        if upper - lower < 1e-9 or len(walk) > 400: break
+        if upper - lower < 1e-9 or len(walk) > 400:
+            break
         low = tree.action_values(node, tree.edge_lower)
         high = tree.action_values(node, tree.edge_upper)
         target_lower = max(target_lower, low.max())
@@ -67,7 +68,8 @@ def by_bounds(tree: Tree, root: Spread, epsilon: float) -> int:
         allowed /= gamma
         gap = np.where(chance > 0, tree.edge_upper[of] - tree.edge_lower[of] - allowed, 0.0)
         chosen = int((chance * gap).argmax())
-        if chance[chosen] <= 0: break
+        if chance[chosen] <= 0:
+            break
         worth = gamma * chance[chosen]
         target_lower = tree.edge_lower[of][chosen] + (target_lower - low[action]) / worth
         target_upper = tree.edge_upper[of][chosen] + (target_upper - high[action]) / worth
@@ -100,7 +102,8 @@ def by_upper(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> 
         worth = np.where(spread.probability > 0, spread.probability * tree.edge_upper[here], 0.0)
         first = tree.model.edges(int(tree.block[node])).first
         total = worth[first[action] : first[action + 1]].sum()
-        if total <= 0: break
+        if total <= 0:
+            break
         edge = _draw(tree, node, action, worth, rng.random() * total)
         node, spread = descend(tree, node, spread, edge)
     for node, spread in reversed(walk):

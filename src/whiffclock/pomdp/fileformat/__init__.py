@@ -1,0 +1,1 @@
+"""POMDPs and policies in the files that other solvers read and write."""

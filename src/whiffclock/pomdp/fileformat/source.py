@@ -1,0 +1,104 @@
+"""A file being read: what it holds, and where in it something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from whiffclock.archive import first_line
+from whiffclock.params import InputError, require
+
+LARGEST = 10_000_000
+"""As many states, or rows of a table, as a file may have: a slip of the keyboard must not fill the memory."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The file at ``path``; complaints name it, and the line."""
+
+    path: Path
+
+    def read_bytes(self) -> bytes:
+        """The whole file, which must exist and hold something."""
+        require(not self.path.is_dir(), f"{self.path} is a folder, not a file.")
+        require(self.path.exists(), f"There is no file at {self.path}.")
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be read: {error.strerror}.") from error
+        require(bool(content.strip()), f"{self.path} is empty.")
+        return content
+
+    def read_text(self) -> str:
+        """The whole file as text: UTF-8, or else Latin-1, as older files are."""
+        content = self.read_bytes()
+        require(b"\0" not in content, f"{self.path} is not a text file.")
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return content.decode("latin-1")
+
+    def refuse(self, line: int, reason: str) -> NoReturn:
+        """Raise :class:`InputError`: ``reason``, and where."""
+        raise InputError(f"{self.path}, line {line}: {reason}")
+
+    def require(self, condition: bool, line: int, reason: str) -> None:
+        """Refuse the file unless ``condition`` holds."""
+        if not condition:
+            self.refuse(line, reason)
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Complaints from within, which know no file, get its name."""
+        try:
+            yield
+        except InputError as error:
+            raise InputError(f"{self.path}: {first_line(error)}.") from error
+
+    def numbers(self, words: Sequence[str], lines: Sequence[int] | int) -> np.ndarray:
+        """``words`` as finite numbers, float64[word]; ``lines`` says where each stands, or all do."""
+        try:
+            values = np.array([float(word) for word in words])
+        except ValueError:
+            values = np.full(len(words), np.nan)
+        if not np.isfinite(values).all():
+            i = next(i for i, word in enumerate(words) if not _is_finite(word))
+            self.refuse(lines if isinstance(lines, int) else lines[i], f"{words[i]!r} is not a finite number.")
+        return values
+
+    def index(self, word: str, line: int, n: int, what: str) -> int:
+        """``word`` as one of the integers 0 to n - 1 that number ``what``."""
+        if not (_is_count(word) and int(word) < n):
+            self.refuse(line, f"the {what} is {word!r}; it must be a whole number from 0 to {n - 1}.")
+        return int(word)
+
+    def position(self, word: str, line: int, names: dict[str, int], what: str) -> int:
+        """Where ``word``, a name or else a number, stands among ``names``."""
+        place = names.get(word)
+        if place is None:
+            place = int(word) if _is_count(word) else len(names)
+            if place >= len(names):
+                self.refuse(line, f"{word!r} is no {what}; it must be {_choice(list(names))}.")
+        return place
+
+
+def _is_count(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) < 12
+
+
+def _is_finite(word: str) -> bool:
+    try:
+        return bool(np.isfinite(float(word)))
+    except ValueError:
+        return False
+
+
+def _choice(names: list[str]) -> str:
+    if len(names) <= 6:
+        return f"one of {', '.join(names)}"
+    return f"one of the {len(names)} from {names[0]} to {names[-1]}"
