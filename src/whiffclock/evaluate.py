@@ -11,6 +11,7 @@ each as a sample of its own would promise too much.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,9 @@ from whiffclock.kernels.episode import World, rollout, smell_all, step_all
 from whiffclock.params import EvaluationSettings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import ClockPolicy, Policy
+
+#: Searches that a policy with a memory of its own makes side by side.
+_SIDE_BY_SIDE = 8192
 
 METRICS = ("G", "T_min/T", "f+", "G_sum")
 
@@ -249,28 +253,52 @@ def rollout_any(
     last_whiff: np.ndarray,
     mode_steps: np.ndarray,
     occupancy: np.ndarray,
+    progress: Callable[[int], None] | None = None,
 ) -> None:
-    """What the rollout kernel does, for a policy with a memory of its own, all searches in step."""
-    n = len(points)
-    position = points.astype(np.int64)
-    active, arrived = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
-    whiff = np.zeros(n, dtype=bool)
+    """What the rollout kernel does, for a policy with a memory of its own, many searches in step.
+
+    ``progress`` hears of searches that have ended.
+    """
+    for first in range(0, len(points), _SIDE_BY_SIDE):
+        some = slice(first, first + _SIDE_BY_SIDE)
+        records = arrival[some], last_whiff[some], mode_steps[some], occupancy
+        _rollout_some(world, policy, points[some].astype(np.int64), horizon, *records, progress or (lambda n: None))
+
+
+def _rollout_some(
+    world: World,
+    policy: Policy,
+    position: np.ndarray,
+    horizon: int,
+    arrival: np.ndarray,
+    last_whiff: np.ndarray,
+    mode_steps: np.ndarray,
+    occupancy: np.ndarray,
+    progress: Callable[[int], None],
+) -> None:
+    search = np.arange(len(position))  # those still under way
+    arrived, whiff = np.zeros(len(position), dtype=bool), np.zeros(len(position), dtype=bool)
     smell_all(world, position, whiff)
     memory = policy.begin(whiff)
     last_whiff[:, 2] = -1
     for step in range(horizon + 1):
-        smelled = active & whiff
-        last_whiff[smelled, :2] = position[smelled, :2]
-        last_whiff[smelled, 2] = step
-        if step == horizon or not active.any():
+        smelled = search[whiff]
+        last_whiff[smelled, :2], last_whiff[smelled, 2] = position[whiff, :2], step
+        if step == horizon or not len(search):
             break
         mode = policy.mode(memory)
-        mode_steps[np.flatnonzero(active), mode[active]] += 1
+        mode_steps[search, mode] += 1
         x, y = position[:, 0], position[:, 1]
-        on_grid = active & (x >= 0) & (x < occupancy.shape[1]) & (y >= 0) & (y < occupancy.shape[2])
+        on_grid = (x >= 0) & (x < occupancy.shape[1]) & (y >= 0) & (y < occupancy.shape[2])
         np.add.at(occupancy, (mode[on_grid], x[on_grid], y[on_grid]), 1)
         action = policy.act(memory)
-        step_all(world, position, action, active, arrived, whiff)
-        arrival[active & arrived] = step + 1
-        active &= ~arrived
-        memory = policy.observe(memory, action, whiff)
+        step_all(world, position, action, np.ones(len(search), dtype=bool), arrived, whiff)
+        if arrived.any():
+            arrival[search[arrived]] = step + 1
+            progress(int(arrived.sum()))
+            on = ~arrived
+            memory = policy.select(memory, np.flatnonzero(on))
+            search, position, action, whiff, arrived = search[on], position[on], action[on], whiff[on], arrived[on]
+        if len(search):
+            memory = policy.observe(memory, action, whiff)
+    progress(len(search))

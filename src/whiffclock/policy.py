@@ -49,6 +49,9 @@ class Policy(Protocol):
     def mode(self, memory: Any) -> np.ndarray:
         """Mode int[n] of each search, 0 .. modes-1."""
 
+    def select(self, memory: Any, rows: np.ndarray) -> Any:
+        """The memory of the searches ``rows`` (int[m]), when the others have ended."""
+
 
 @dataclass(frozen=True)
 class ClockPolicy:
@@ -118,6 +121,10 @@ class ClockPolicy:
     def mode(self, memory: np.ndarray) -> np.ndarray:
         """Mode of each node."""
         return self.tables.mode[memory]
+
+    def select(self, memory: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Nodes of some of the searches."""
+        return memory[rows]
 
     def save(self, path: Path) -> None:
         """Write one ``.npz`` file, whole or not at all."""

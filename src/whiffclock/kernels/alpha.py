@@ -13,6 +13,7 @@ entries T(s, s') O(s', o). The matrices of a block are stored one after the othe
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 _kernel = njit(  # type: ignore[call-overload]
@@ -50,23 +51,35 @@ def back_up_block(reward, start, column, entry, discount, following, vector):
 
 
 @_kernel
-def informed_back_up(start, column, entry, edge_action, following, sums, out):
-    """Add to out(a, s) the sum over the edges e of a of max over a' of the sum over s' of M_e(s, s') Q_e(a', s').
+def informed_sweep(start, observation, following, chance, reward, discount, sums, bound):
+    """One sweep of the fast informed bound, in place; returns the largest change.
 
-    ``following[edge, a', s']`` are the values Q_e in the block that the edge leads to.
+    bound(s, a) = R(a, s) + discount * sum over o of max over a' of the sum over s' of T O bound(s', a'). The
+    entries of action a in state s are ``start[a n + s]`` to ``start[a n + s + 1]``, sorted by observation.
     """
-    for e in range(start.shape[0]):
-        for s in range(out.shape[1]):
-            if start[e, s] == start[e, s + 1]:
-                continue
-            for a in range(following.shape[1]):
-                sums[a] = 0.0
-                for i in range(start[e, s], start[e, s + 1]):
-                    sums[a] += entry[i] * following[e, a, column[i]]
-            best = sums[0]
-            for a in range(1, following.shape[1]):
-                best = max(best, sums[a])
-            out[edge_action[e], s] += best
+    n_states, n_actions = bound.shape
+    largest = 0.0
+    for a in range(n_actions):
+        for s in range(n_states):
+            total = 0.0
+            i = start[a * n_states + s]
+            end = start[a * n_states + s + 1]
+            while i < end:
+                o = observation[i]
+                for other in range(n_actions):
+                    sums[other] = 0.0
+                while i < end and observation[i] == o:
+                    for other in range(n_actions):
+                        sums[other] += chance[i] * bound[following[i], other]
+                    i += 1
+                best = sums[0]
+                for other in range(1, n_actions):
+                    best = max(best, sums[other])
+                total += best
+            value = reward[a, s] + discount * total
+            largest = max(largest, abs(bound[s, a] - value))
+            bound[s, a] = value
+    return largest
 
 
 @_kernel
@@ -79,7 +92,7 @@ def sawtooth(belief, points, depth, which, best):
     for k in range(which.shape[0]):
         i = which[k]
         ratio = 1.0
-        for s in range(belief.shape[0]):
+        for s in range(points.shape[1]):
             weight = points[i, s]
             if weight > 0.0 and belief[s] < ratio * weight:
                 ratio = belief[s] / weight
@@ -87,3 +100,28 @@ def sawtooth(belief, points, depth, which, best):
                     break
         best = min(best, ratio * depth[i])
     return best
+
+
+@_kernel
+def lower_children(children, edges, informed, corner, points, depth, which, fresh, upper):
+    """Lower the upper bounds of the children at ``edges``, all in one block, by the teeth of ``which`` points.
+
+    ``fresh`` children meet the informed bound as well, float64[action, state].
+    """
+    n = corner.shape[0]
+    for k in range(edges.shape[0]):
+        e = edges[k]
+        bound = upper[e]
+        if fresh:
+            best = -np.inf
+            for a in range(informed.shape[0]):
+                total = 0.0
+                for s in range(n):
+                    total += informed[a, s] * children[e, s]
+                best = max(best, total)
+            bound = min(bound, best)
+        flat = 0.0
+        for s in range(n):
+            flat += corner[s] * children[e, s]
+        tooth = min(bound - flat, 0.0)
+        upper[e] = min(bound, flat + sawtooth(children[e], points, depth, which, tooth))

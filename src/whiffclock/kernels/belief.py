@@ -158,3 +158,105 @@ def back_up(tiles, picks, action, successor, likelihood, discount, target, vecto
         else:
             total = np.float32(1.0)
         tiles[tile, cell, lane] = np.float32(0.0) if target[cell] else total
+
+
+# Many beliefs at once: belief i is cells[start[i] : start[i] + size[i]], and weights likewise.
+
+
+@_kernel
+def advance_all(
+    start, size, cells, weights, parent, action, observation, successor, likelihood, negligible,
+    out_start, out_size, out_cells, out_weights,
+):  # fmt: skip
+    """Child k follows belief ``parent[k]`` after ``action[k]`` and ``observation[k]``.
+
+    ``out_start`` gives each child as much room as its parent has. Cells below the share ``negligible`` of the
+    largest weight are dropped. At the border a cell may be listed twice.
+    """
+    for k in range(parent.shape[0]):
+        first, to = start[parent[k]], out_start[k]
+        n = 0
+        top = np.float32(0.0)
+        for j in range(first, first + size[parent[k]]):
+            cell = successor[cells[j], action[k]]
+            if cell >= 0:
+                weight = weights[j] * likelihood[observation[k], cell]
+                out_cells[to + n] = cell
+                out_weights[to + n] = weight
+                top = max(top, weight)
+                n += 1
+        kept = 0
+        total = 0.0
+        for j in range(to, to + n):
+            if out_weights[j] > negligible * top:
+                out_cells[to + kept] = out_cells[j]
+                out_weights[to + kept] = out_weights[j]
+                total += out_weights[j]
+                kept += 1
+        for j in range(to, to + kept):
+            out_weights[j] /= total
+        out_size[k] = kept
+
+
+@_kernel
+def main_cells(start, size, cells, weights, negligible, out_start, out_size, out_cells, out_weights):
+    """Of each belief, the cells above the share ``negligible`` of its largest weight."""
+    n = 0
+    for i in range(start.shape[0]):
+        top = np.float32(0.0)
+        for j in range(start[i], start[i] + size[i]):
+            top = max(top, weights[j])
+        out_start[i] = n
+        for j in range(start[i], start[i] + size[i]):
+            if weights[j] > negligible * top:
+                out_cells[n] = cells[j]
+                out_weights[n] = weights[j]
+                n += 1
+        out_size[i] = n - out_start[i]
+
+
+@_kernel
+def choose_vectors(tiles, n_vectors, start, size, cells, weights, sums, best, index):
+    """Best vector of each belief; one tile meets all beliefs before the next one is fetched."""
+    for tile in range((n_vectors + LANES - 1) // LANES):
+        for i in range(start.shape[0]):
+            for lane in range(LANES):
+                sums[lane] = 0.0
+            for j in range(start[i], start[i] + size[i]):
+                weight = weights[j]
+                cell = cells[j]
+                for lane in range(LANES):
+                    sums[lane] += weight * tiles[tile, cell, lane]
+            for lane in range(LANES):
+                v = tile * LANES + lane
+                if v < n_vectors and sums[lane] > best[i]:
+                    best[i] = sums[lane]
+                    index[i] = v
+
+
+@_kernel
+def expect(start, size, cells, weights, table, out):
+    """Expected value of each column of ``table[cell, column]`` under each belief."""
+    for i in range(start.shape[0]):
+        for c in range(table.shape[1]):
+            out[i, c] = 0.0
+        for j in range(start[i], start[i] + size[i]):
+            for c in range(table.shape[1]):
+                out[i, c] += weights[j] * table[cells[j], c]
+
+
+@_kernel
+def uncertainty(spread_cells, spread, distance, entropy, mean_distance):
+    """Entropy (bits) of each child, and its mean distance from the target."""
+    for e in range(spread.shape[1]):
+        total = 0.0
+        logs = 0.0
+        far = 0.0
+        for row in range(spread.shape[0]):
+            weight = np.float64(spread[row, e])
+            if weight > 0.0:
+                total += weight
+                logs += weight * np.log2(weight)
+                far += weight * distance[spread_cells[row]]
+        entropy[e] = np.log2(total) - logs / total if total > 0.0 else 0.0
+        mean_distance[e] = far / total if total > 0.0 else 0.0

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from whiffclock.kernels.alpha import spread_block
-from whiffclock.pomdp.bounds import BlockUpper, BlockVectors
+from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
 from whiffclock.pomdp.model import Edges, Spread
 from whiffclock.pomdp.tabular import TabularModel
 
@@ -56,24 +57,26 @@ class BlockModel:
         self.tables = tables
         self.discount = tables.discount
         self.n_actions = len(tables.actions)
-        seeds, self.looks_first = _first_supports(tables)
-        classes, home = _closed_classes(tables, seeds)
-        self.states = [*classes]
-        first_look: list[tuple[int, float]] = []
-        if self.looks_first:
-            first_look = [(int(home[seed[0]]), float(tables.initial[seed].sum())) for seed in seeds]
-            self.states.append(np.flatnonzero(tables.initial > 0))
-            self._root_block = len(classes)
+        self.joint = joint_entries(tables)
+        seeds = _first_supports(tables)
+        self.looks_first = len(seeds) > 1
+        home = closed_classes(self.joint, seeds, merge_seeds=tables.visible is not None)
+        order = np.argsort(home, kind="stable")
+        self.states = np.split(order[home[order] >= 0], np.cumsum(np.bincount(home[home >= 0]))[:-1])
+        support = np.sort(np.concatenate(seeds))
+        first = home[support[0]]
+        if self.looks_first or first < 0 or (home[support] != first).any():
+            self._root_block = len(self.states)
+            self.states.append(support)
         else:
-            (support,) = seeds
-            inside = home[support[0]] >= 0 and bool((home[support] == home[support[0]]).all())
-            self._root_block = int(home[support[0]]) if inside else len(classes)
-            if not inside:
-                self.states.append(support)
+            self._root_block = int(first)
+        place = np.zeros(len(home), dtype=np.int64)
+        for members in self.states[: home.max() + 1]:
+            place[members] = np.arange(len(members))
         self.blocks = [
-            _look(tables, self.states, seeds, first_look)
+            _look(tables, self.states, seeds, home)
             if self.looks_first and k == self._root_block
-            else _block(tables, self.states, states, home)
+            else _block(tables, self.joint, self.states, states, home, place)
             for k, states in enumerate(self.states)
         ]
 
@@ -112,6 +115,11 @@ class BlockModel:
         target = int(self.blocks[spread.belief.block].edges.block[edge])
         return BlockBelief(target, spread.children[edge, : len(self.states[target])])
 
+    def entropy(self, belief: BlockBelief) -> float:
+        """How uncertain a belief is, in bits."""
+        weights = belief.weights[belief.weights > 0]
+        return float(-(weights * np.log2(weights)).sum())
+
     def vectors(self) -> BlockVectors:
         """The blind policies."""
         return BlockVectors(self)
@@ -121,119 +129,134 @@ class BlockModel:
         return BlockUpper(self)
 
 
-def _first_supports(tables: TabularModel) -> tuple[list[np.ndarray], bool]:
-    """What the agent may hold possible before its first action, and whether it looks first."""
+def _first_supports(tables: TabularModel) -> list[np.ndarray]:
+    """What the agent may hold possible before its first action: one set of states for each first look."""
     support = np.flatnonzero(tables.initial > 0)
     if tables.visible is None:
-        return [support], False
-    seen = [support[tables.visible[support] == value] for value in np.unique(tables.visible[support])]
-    return seen, len(seen) > 1
+        return [support]
+    return [support[tables.visible[support] == value] for value in np.unique(tables.visible[support])]
 
 
-def _closed_classes(tables: TabularModel, seeds: list[np.ndarray]) -> tuple[list[np.ndarray], np.ndarray]:
-    """Finest classes of states closed under every action and observation; the class of each state, or -1."""
-    n = len(tables.states)
-    parent = np.arange(n)
-    reached = np.zeros(n, dtype=bool)
-
-    def find(s: int) -> int:
-        while parent[s] != s:
-            parent[s] = parent[parent[s]]
-            s = int(parent[s])
-        return s
-
-    observable = [o.tocsc() for o in tables.observation]
-
-    def together(group: np.ndarray) -> bool:
-        roots = {find(int(s)) for s in group}
-        changed = len(roots) > 1 or not reached[group].all()
-        reached[group] = True
-        top = min(roots)
-        for root in roots:
-            parent[root] = top
-        return changed
-
-    pending = [*seeds]
-    if tables.visible is not None:
-        for seed in seeds:
-            together(seed)
-    while pending:
-        group = pending.pop()
-        for transition, seen in zip(tables.transition, observable, strict=True):
-            to = np.unique(transition[group].indices)
-            open_after = sp.csc_array(seen[to])
-            for o in range(open_after.shape[1]):
-                candidates = to[open_after.indices[open_after.indptr[o] : open_after.indptr[o + 1]]]
-                if len(candidates) and together(candidates):
-                    top = find(int(candidates[0]))
-                    pending.append(np.array([s for s in range(n) if reached[s] and find(s) == top]))
-    home = np.array([find(s) if reached[s] else -1 for s in range(n)])
-    tops = np.unique(home[reached])
-    number = np.full(n + 1, -1)
-    number[tops] = np.arange(len(tops))
-    home = number[home]
-    return [np.flatnonzero(home == k) for k in range(len(tops))], home
-
-
-def _block(tables: TabularModel, states: list[np.ndarray], own: np.ndarray, home: np.ndarray) -> Block:
-    """The edges of one block."""
-    place = np.full(len(tables.states), -1)
-    for members in states[: home.max() + 1]:
-        place[members] = np.arange(len(members))
-    action, observation, target, matrices = [], [], [], []
+def joint_entries(tables: TabularModel) -> Joint:
+    """Everything that can happen: T_a(s, s') O_a(s', o), sorted by action, state, observation."""
+    parts = []
     for a, (transition, seen) in enumerate(zip(tables.transition, tables.observation, strict=True)):
-        rows = sp.csc_array(transition[own])
-        by_observation = seen.tocsc()
-        for o in range(seen.shape[1]):
-            chance = by_observation[:, [o]].toarray().ravel()
-            joint = rows.copy()
-            joint.data = joint.data * np.repeat(chance, np.diff(joint.indptr))
-            joint.eliminate_zeros()
-            if joint.nnz:
-                to = int(home[joint.tocoo().col[0]])
-                action.append(a)
-                observation.append(o)
-                target.append(to)
-                matrices.append(joint[:, states[to]].tocsr())
-    return _packed(own, tables.reward[:, own], action, observation, target, matrices)
+        moves = transition.tocoo()
+        rows = sp.csr_array(seen)
+        per_move = np.diff(rows.indptr)[moves.col]
+        which = np.repeat(np.arange(moves.nnz), per_move)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(per_move) - per_move, per_move)
+        at = rows.indptr[moves.col[which]] + within
+        chance = moves.data[which] * rows.data[at]
+        part = np.full(len(which), a), moves.row[which], rows.indices[at], moves.col[which], chance
+        parts.append([column[chance > 0] for column in part])
+    action, state, observation, following, chance = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((following, observation, state, action))
+    shape = len(tables.actions), len(tables.states)
+    start = np.searchsorted(action[order] * shape[1] + state[order], np.arange(shape[0] * shape[1] + 1))
+    return Joint(
+        start.astype(np.int64), state[order], action[order], observation[order], following[order], chance[order]
+    )
 
 
-def _look(
-    tables: TabularModel, states: list[np.ndarray], seeds: list[np.ndarray], first_look: list[tuple[int, float]]
+def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) -> np.ndarray:
+    """The finest classes of states closed under every action and observation: class of each state, or -1.
+
+    All states that a class leaves open after one action and observation are of one class.
+    """
+    n = (len(joint.start) - 1) // (joint.action[-1] + 1)
+    n_observations = joint.observation.max() + 1
+    reached = np.zeros(n, dtype=bool)
+    seed_of = np.full(n, -1)
+    for i, seed in enumerate(seeds):
+        seed_of[seed] = i
+    links = [(seed, np.full(len(seed), i)) for i, seed in enumerate(seeds)] if merge_seeds else []
+    if merge_seeds:
+        reached[seed_of >= 0] = True
+    label = np.arange(n)
+    while True:
+        groups, members = [g for _, g in links], [s for s, _ in links]
+        outcome = joint.action * n_observations + joint.observation
+        step = outcome.max() + 1
+        for source, active in ((len(seeds) + label, reached), (seed_of, seed_of >= 0)):
+            happens = active[joint.state]
+            groups.append(len(seeds) + source[joint.state[happens]] * step + outcome[happens])
+            members.append(joint.following[happens])
+        member = np.concatenate(members)
+        _, group = np.unique(np.concatenate(groups), return_inverse=True)
+        graph = sp.coo_array((np.ones(len(member)), (group, n_in(group) + member)), shape=(n_in(group) + n,) * 2)
+        found = connected_components(graph, directed=False)[1][n_in(group) :]
+        now_reached = reached.copy()
+        now_reached[member] = True
+        if np.array_equal(now_reached, reached) and len(np.unique(found[reached])) == len(np.unique(label[reached])):
+            break
+        reached = now_reached
+        label = np.unique(found, return_inverse=True)[1]
+    home = np.full(n, -1)
+    home[reached] = np.unique(label[reached], return_inverse=True)[1]
+    return home
+
+
+def n_in(group: np.ndarray) -> int:
+    """Number of groups."""
+    return int(group.max()) + 1
+
+
+def _block(
+    tables: TabularModel,
+    joint: Joint,
+    states: list[np.ndarray],
+    own: np.ndarray,
+    home: np.ndarray,
+    place: np.ndarray,
 ) -> Block:
+    """The edges of one block: one for each action and observation that can happen in it."""
+    row = np.full(len(tables.states), -1)
+    row[own] = np.arange(len(own))
+    mine = np.flatnonzero(row[joint.state] >= 0)
+    mine = mine[np.lexsort((row[joint.state[mine]], joint.observation[mine], joint.action[mine]))]
+    outcome = joint.action[mine] * len(tables.observations) + joint.observation[mine]
+    named, edge = np.unique(outcome, return_inverse=True)
+    action, observation = np.divmod(named, len(tables.observations))
+    following = joint.following[mine]
+    target = np.empty(len(named), dtype=np.int64)
+    target[edge] = home[following]
+    slots = np.arange(len(named))[:, None] * len(own) + np.arange(len(own) + 1)
+    start = np.searchsorted(edge * len(own) + row[joint.state[mine]], slots)
+    edges = Edges(action, observation, target, np.searchsorted(action, np.arange(len(tables.actions) + 1)))
+    return _packed(states, own, tables.reward[:, own], edges, start, place[following], joint.chance[mine])
+
+
+def _look(tables: TabularModel, states: list[np.ndarray], seeds: list[np.ndarray], home: np.ndarray) -> Block:
     """The first look: one action without reward, which shows the fully observed variables."""
     own = states[-1]
-    matrices = []
-    for seed, (to, _) in zip(seeds, first_look, strict=True):
-        rows, columns = np.searchsorted(own, seed), np.searchsorted(states[to], seed)
-        shape = len(own), len(states[to])
-        matrices.append(sp.csr_array((np.ones(len(seed)), (rows, columns)), shape=shape))
-    target = [to for to, _ in first_look]
-    observation = [int(tables.visible[seed[0]]) for seed in seeds]  # type: ignore[index]
-    return _packed(own, np.zeros((1, len(own))), [0] * len(target), observation, target, matrices)
+    target = np.array([home[seed[0]] for seed in seeds])
+    column = [np.searchsorted(states[to], seed) for seed, to in zip(seeds, target, strict=True)]
+    start = np.stack([np.searchsorted(seed, np.append(own, own[-1] + 1)) for seed in seeds])
+    start += np.cumsum([0] + [len(seed) for seed in seeds[:-1]])[:, None]
+    seen = np.array([tables.visible[seed[0]] for seed in seeds])  # type: ignore[index]
+    edges = Edges(np.zeros_like(target), seen, target, np.array([0, len(seeds)]))
+    reward, entry = np.zeros((1, len(own))), np.ones(len(own))
+    return _packed(states, own, reward, edges, start, np.concatenate(column), entry)
 
 
 def _packed(
+    states: list[np.ndarray],
     own: np.ndarray,
     reward: np.ndarray,
-    action: list[int],
-    observation: list[int],
-    target: list[int],
-    matrices: list[sp.csr_array],
+    edges: Edges,
+    start: np.ndarray,
+    column: np.ndarray,
+    entry: np.ndarray,
 ) -> Block:
-    offsets = np.cumsum([0, *(m.nnz for m in matrices)])
-    start = np.stack([m.indptr + offset for m, offset in zip(matrices, offsets, strict=False)]).astype(np.int64)
-    targets = np.array(target)
-    edges = Edges(
-        np.array(action), np.array(observation), targets, np.searchsorted(np.array(action), np.arange(len(reward) + 1))
-    )
+    targets = np.unique(edges.block)
     return Block(
         states=own,
         reward=np.ascontiguousarray(reward),
         edges=edges,
-        start=start,
-        column=np.concatenate([m.indices for m in matrices]).astype(np.int64),
-        entry=np.concatenate([m.data for m in matrices]),
-        groups=tuple((int(to), np.flatnonzero(targets == to)) for to in np.unique(targets)),
-        reach=max(m.shape[1] for m in matrices),
+        start=start.astype(np.int64),
+        column=column.astype(np.int64),
+        entry=np.ascontiguousarray(entry),
+        groups=tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets),
+        reach=max(len(states[to]) for to in targets),
     )

@@ -8,76 +8,72 @@ iterated towards the solution, so that they are bounds wherever the iteration is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from whiffclock.kernels.alpha import back_up_block, informed_back_up, sawtooth
+from whiffclock.kernels.alpha import back_up_block, informed_sweep, lower_children, sawtooth
 from whiffclock.pomdp.model import Spread
+from whiffclock.pomdp.tree import grown
 
 if TYPE_CHECKING:
-    from whiffclock.pomdp.blocks import Block, BlockBelief, BlockModel
+    from whiffclock.pomdp.blocks import BlockBelief, BlockModel
 
-_SWEEPS = 2000
-_CONVERGED = 1e-7
+_SWEEPS = 1000
+_CONVERGED = 1e-6
 #: A point is learned where it lowers the interpolation by at least this share of the tooth's depth.
 _WORTHWHILE = 1e-3
 
 
-def _extreme(model: BlockModel, which: str) -> float:
-    """A value that no policy can fall below, or exceed."""
-    rewards = [getattr(block.reward, which)() for block in model.blocks]
-    return float(getattr(np, which)(rewards)) / (1 - model.discount)
+class Joint(NamedTuple):
+    """All that can happen: entry i is T_a(s, s') O_a(s', o); sorted by action, state, observation.
+
+    ``start[a * n + s]`` is the first entry of an action in a state.
+    """
+
+    start: np.ndarray
+    state: np.ndarray
+    action: np.ndarray
+    observation: np.ndarray
+    following: np.ndarray
+    chance: np.ndarray
 
 
-def blind_policies(model: BlockModel) -> list[np.ndarray]:
-    """Values of repeating each action, one array [action, state] per block."""
-    values = [np.full((model.n_actions, len(states)), _extreme(model, "min")) for states in model.states]
-    for _ in range(_SWEEPS):
-        new = [
-            np.stack([_blind_step(model, block, values, a) for a in range(model.n_actions)])
-            if len(block.reward) == model.n_actions
-            else values[k]
-            for k, block in enumerate(model.blocks)
-        ]
-        change = max(float(np.abs(a - b).max()) for a, b in zip(new, values, strict=True))
-        values = new
-        if change < _CONVERGED:
-            break
+def blind_policies(model: BlockModel) -> np.ndarray:
+    """Value of repeating each action for ever, float64[action, state], from below."""
+    tables, gamma = model.tables, model.discount
+    values = np.full(tables.reward.shape, tables.reward.min() / (1 - gamma))
+    for a, transition in enumerate(tables.transition):
+        for _ in range(_SWEEPS):
+            better = tables.reward[a] + gamma * (transition @ values[a])
+            change = np.abs(better - values[a]).max()
+            values[a] = better
+            if change < _CONVERGED:
+                break
     return values
 
 
-def _blind_step(model: BlockModel, block: Block, values: list[np.ndarray], action: int) -> np.ndarray:
-    of = slice(int(block.edges.first[action]), int(block.edges.first[action + 1]))
-    following = np.zeros((of.stop - of.start, block.reach))
-    for e, to in enumerate(block.edges.block[of]):
-        following[e, : len(model.states[to])] = values[to][action]
-    vector = np.empty(len(block.states))
-    back_up_block(block.reward[action], block.start[of], block.column, block.entry, model.discount, following, vector)
-    return vector
+def fast_informed_bound(model: BlockModel) -> np.ndarray:
+    """Upper bounds Q, float64[state, action], from above: the next action knows the observation.
 
-
-def fast_informed_bound(model: BlockModel) -> list[np.ndarray]:
-    """Upper bounds Q(a, s), one array per block: the observation is known when the next action is chosen."""
-    values = [np.full((len(block.reward), len(block.states)), _extreme(model, "max")) for block in model.blocks]
+    The iteration starts from the fully observed problem.
+    """
+    tables, gamma = model.tables, model.discount
+    value = np.full(len(tables.states), tables.reward.max() / (1 - gamma))
     for _ in range(_SWEEPS):
-        new = [_informed_step(model, block, values) for block in model.blocks]
-        change = max(float(np.abs(a - b).max()) for a, b in zip(new, values, strict=True))
-        values = new
+        q = tables.reward + gamma * np.stack([transition @ value for transition in tables.transition])
+        change = np.abs(q.max(axis=0) - value).max()
+        value = q.max(axis=0)
         if change < _CONVERGED:
             break
-    return values
-
-
-def _informed_step(model: BlockModel, block: Block, values: list[np.ndarray]) -> np.ndarray:
-    following = np.zeros((len(block.start), model.n_actions, block.reach))
-    for to, edges in block.groups:
-        following[edges, :, : len(model.states[to])] = values[to]
-    out = np.zeros_like(block.reward)
-    sums = np.empty(model.n_actions)
-    informed_back_up(block.start, block.column, block.entry, block.edges.action, following, sums, out)
-    gamma = model.discount if len(block.reward) == model.n_actions else 1.0
-    return block.reward + gamma * out
+    bound = np.ascontiguousarray(q.T)
+    joint, sums = model.joint, np.empty(model.n_actions)
+    reward = np.ascontiguousarray(tables.reward)
+    for _ in range(_SWEEPS):
+        args = joint.start, joint.observation, joint.following, joint.chance
+        if informed_sweep(*args, reward, gamma, sums, bound) < _CONVERGED:
+            break
+    return bound
 
 
 class BlockVectors:
@@ -85,7 +81,8 @@ class BlockVectors:
 
     def __init__(self, model: BlockModel) -> None:
         self._model = model
-        self._matrix = blind_policies(model)
+        blind = blind_policies(model)
+        self._matrix = [blind[:, states] for states in model.states]
         self._actions = [np.arange(len(matrix)) for matrix in self._matrix]
         self._stamps = [np.zeros(len(matrix), dtype=np.int64) for matrix in self._matrix]
         self._used = [len(matrix) for matrix in self._matrix]
@@ -177,9 +174,12 @@ class BlockVectors:
 class BlockUpper:
     """The fast informed bound, and a sawtooth on it."""
 
+    interpolates = True
+
     def __init__(self, model: BlockModel) -> None:
         self._model = model
-        self._informed = fast_informed_bound(model)
+        informed = fast_informed_bound(model).T
+        self._informed = [np.ascontiguousarray(informed[:, states]) for states in model.states]
         self._corner = [values.max(axis=0) for values in self._informed]
         self._points = [np.empty((8, len(states))) for states in model.states]
         self._depth = [np.empty(8) for _ in model.states]
@@ -189,6 +189,11 @@ class BlockUpper:
         self._log_stamp = [np.empty(8, dtype=np.int64) for _ in model.states]
         self._logged = [0 for _ in model.states]
         self.stamp = 0
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the points."""
+        return sum(points.nbytes for points in self._points) + 8 * sum(map(len, self._known))
 
     def at(self, belief: BlockBelief) -> float:
         """Upper bound of one belief."""
@@ -201,21 +206,30 @@ class BlockUpper:
         return flat + sawtooth(weights, self._points[k], self._depth[k], which, min(bound - flat, 0.0))
 
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
-        """Lower the bounds of the children by what was learned after ``since`` (-1: everything)."""
+        """Lower the bounds of the children by what was learned after ``since`` (-1: the informed bound)."""
         block = self._model.blocks[spread.belief.block]
         for to, edges in block.groups:
-            which = np.arange(self._used[to]) if since < 0 else self._learned_since(to, since)
+            which = self._learned_since(to, since)
             if since >= 0 and not len(which):
                 continue
-            for e in edges:
-                if spread.probability[e] <= 0 or (action is not None and block.edges.action[e] != action):
-                    continue
-                weights = spread.children[e, : len(self._corner[to])]
-                if since < 0:
-                    upper[e] = min(upper[e], float((self._informed[to] @ weights).max()))
-                upper[e] = min(upper[e], self._interpolated(to, weights, which, float(upper[e])))
+            happen = spread.probability[edges] > 0
+            if action is not None:
+                happen &= block.edges.action[edges] == action
+            lower_children(
+                spread.children,
+                edges[happen],
+                self._informed[to],
+                self._corner[to],
+                self._points[to],
+                self._depth[to],
+                which,
+                since < 0,
+                upper,
+            )
 
     def _learned_since(self, k: int, since: int) -> np.ndarray:
+        if since <= 0:
+            return np.arange(0 if since < 0 else self._used[k])
         logged = self._logged[k]
         return self._log[k][int(self._log_stamp[k][:logged].searchsorted(since, side="right")) : logged]
 
@@ -234,18 +248,12 @@ class BlockUpper:
         else:
             i = self._known[key] = self._used[k]
             self._used[k] += 1
-            self._points[k] = _room(self._points[k], i + 1)
-            self._depth[k] = _room(self._depth[k], i + 1)
+            self._points[k] = grown(self._points[k], i + 1)
+            self._depth[k] = grown(self._depth[k], i + 1)
             self._points[k][i] = belief.weights
         self._depth[k][i] = depth
         self.stamp += 1
         n = self._logged[k]
-        self._log[k], self._log_stamp[k] = _room(self._log[k], n + 1), _room(self._log_stamp[k], n + 1)
+        self._log[k], self._log_stamp[k] = grown(self._log[k], n + 1), grown(self._log_stamp[k], n + 1)
         self._log[k][n], self._log_stamp[k][n] = i, self.stamp
         self._logged[k] += 1
-
-
-def _room(array: np.ndarray, size: int) -> np.ndarray:
-    if size <= len(array):
-        return array
-    return np.concatenate([array, np.empty_like(array, shape=(len(array), *array.shape[1:]))])

@@ -22,7 +22,7 @@ from whiffclock.pomdp.model import Edges, Spread
 
 #: Cells with less than this share of a child's largest weight are left out when its best vector is looked for.
 #: Values are not negative, so what is found is still a lower bound.
-_NEGLIGIBLE = 1e-4
+_NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,11 @@ class GridSearch:
         weights = belief.weights * self.chances[observation, belief.cells]
         return GridBelief(belief.cells, weights / weights.sum())
 
+    def entropy(self, belief: GridBelief) -> float:
+        """How uncertain a belief is, in bits."""
+        weights = belief.weights[belief.weights > 0]
+        return float(-(weights * np.log2(weights)).sum())
+
     def vectors(self) -> GridVectors:
         """The blind policies: keep going in one direction."""
         return GridVectors(self)
@@ -168,6 +173,11 @@ class GridSearch:
     def upper(self) -> GridUpper:
         """The fully observed search: straight to the target."""
         return GridUpper(self)
+
+    @cached_property
+    def distance(self) -> np.ndarray:
+        """Fewest moves from each cell into the target region, float64[cell]."""
+        return np.where(self.in_target, 0.0, 1 + np.log(np.maximum(self.straight, 1e-300)) / np.log(self.discount))
 
     @cached_property
     def straight(self) -> np.ndarray:
@@ -188,9 +198,15 @@ class GridUpper:
     """
 
     stamp = 0
+    interpolates = False
+    bytes = 0
 
     def __init__(self, model: GridSearch) -> None:
         self._straight = model.straight
+
+    def at(self, belief: GridBelief) -> float:
+        """Expected value over the belief's cells."""
+        return float(self._straight[belief.cells] @ belief.weights)
 
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
         """Expected value over each child's cells."""
@@ -229,7 +245,7 @@ class GridVectors:
             for _ in range(sum(model.target.shape)):
                 value = np.where(following < 0, 1.0, model.discount * value[following])
                 value[model.in_target] = 0.0
-            self.add(value, action)
+            self.add(0, value, action)
 
     def __len__(self) -> int:
         return len(self._actions)
@@ -239,16 +255,21 @@ class GridVectors:
         """Number of vectors ever added."""
         return self._added
 
+    @property
+    def bytes(self) -> int:
+        """Memory of the vectors."""
+        return self._tiles.nbytes
+
     def actions(self, block: int = 0) -> np.ndarray:
         """Action of each vector."""
         return self._actions
 
-    def array(self) -> np.ndarray:
+    def array(self, block: int = 0) -> np.ndarray:
         """All vectors, float32[vector, cell]."""
         flat = self._tiles.transpose(0, 2, 1).reshape(-1, self._model.target.size)
         return flat[: len(self)]
 
-    def add(self, vector: np.ndarray, action: int) -> int:
+    def add(self, block: int, vector: np.ndarray, action: int) -> int:
         """Add one vector over all cells; returns its number."""
         number = self._reserve(action)
         self._tiles[number // kernel.LANES, :, number % kernel.LANES] = vector
@@ -257,9 +278,8 @@ class GridVectors:
     def _reserve(self, action: int) -> int:
         number = len(self)
         if number == len(self._tiles) * kernel.LANES:
-            grown = np.zeros((len(self._tiles) * 5 // 4 + 1, *self._tiles.shape[1:]), dtype=np.float32)
-            grown[: len(self._tiles)] = self._tiles
-            self._tiles = grown
+            # In place: a second copy of all vectors would be the largest thing in memory.
+            self._tiles.resize((len(self._tiles) * 9 // 8 + 1, *self._tiles.shape[1:]), refcheck=False)
         self._actions = np.append(self._actions, action)
         self._stamps = np.append(self._stamps, self._added)
         self._added += 1
@@ -307,6 +327,23 @@ class GridVectors:
         rows = self._rows[:n]
         kernel.best_vectors(self._tiles, 0, len(self), belief.cells, table, rows, self._sums[:1], best, pick)
         return int(pick[0]), self.value(belief, int(pick[0]))
+
+    def choose(
+        self, start: np.ndarray, size: np.ndarray, cells: np.ndarray, weights: np.ndarray, negligible: float
+    ) -> np.ndarray:
+        """Best vector of many beliefs (layout in :mod:`whiffclock.kernels.belief`)."""
+        main_start, main_size = np.empty_like(start), np.empty_like(size)
+        main_cells, main_weights = np.empty_like(cells), np.empty_like(weights)
+        kernel.main_cells(
+            start, size, cells, weights, np.float32(negligible), main_start, main_size, main_cells, main_weights
+        )
+        best = np.full(len(start), -np.inf, dtype=np.float32)
+        index = np.zeros(len(start), dtype=np.int64)
+        sums = np.empty(kernel.LANES, dtype=np.float32)
+        kernel.choose_vectors(
+            self._tiles, len(self), main_start, main_size, main_cells, main_weights, sums, best, index
+        )
+        return index
 
     def keep(self, kept: list[np.ndarray]) -> None:
         """Keep only these vectors; the others' room is used again."""

@@ -69,8 +69,18 @@ class Vectors(Protocol):
     def stamp(self) -> int:
         """Number of vectors ever added: what has been compared at this moment need not be compared again."""
 
+    @property
+    def bytes(self) -> int:
+        """Memory used."""
+
     def actions(self, block: int) -> np.ndarray:
         """Action of each vector of a block."""
+
+    def array(self, block: int) -> np.ndarray:
+        """Vectors of a block, float[vector, state]."""
+
+    def add(self, block: int, vector: np.ndarray, action: int) -> int:
+        """Add a vector from elsewhere; returns its number."""
 
     def improve(self, spread: Spread, since: int, lower: np.ndarray, pick: np.ndarray) -> None:
         """Raise the lower bound of each child by the vectors that were added after ``since``."""
@@ -91,8 +101,22 @@ class Vectors(Protocol):
 class Upper(Protocol):
     """Upper bound of the value of any belief."""
 
+    @property
+    def interpolates(self) -> bool:
+        """Whether what is learned of one belief says something of others."""
+
+    @property
+    def bytes(self) -> int:
+        """Memory used."""
+
+    def at(self, belief: Any) -> float:
+        """Upper bound of one belief."""
+
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
-        """Lower the upper bound of the children (of one action) by what was learned after ``since``."""
+        """Lower the upper bound of the children (of one action) by what was learned after ``since``.
+
+        With ``since`` = -1 the children are new, and meet the first bound only.
+        """
 
     @property
     def stamp(self) -> int:
@@ -138,6 +162,9 @@ class Model(Protocol):
 
     def key(self, belief: Any) -> bytes | None:
         """Equal for equal beliefs; None where beliefs hardly ever meet again."""
+
+    def entropy(self, belief: Any) -> float:
+        """How uncertain a belief is, in bits."""
 
     def vectors(self) -> Vectors:
         """A first lower bound: blind policies."""

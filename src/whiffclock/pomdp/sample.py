@@ -21,6 +21,8 @@ from whiffclock.pomdp.tree import Tree
 
 Walk = list[tuple[int, Spread]]
 
+_DEEPEST = 500
+
 #: New beliefs on one walk of :func:`by_upper`.
 _NEW_PER_WALK = 8
 
@@ -40,46 +42,92 @@ def descend(tree: Tree, node: int, spread: Spread, edge: int) -> tuple[int, Spre
                 pick, lower = tree.vectors.best(belief)
             child = tree.add(below, lower, float(tree.edge_upper[at]), pick)
         tree.child[at] = child
+    elif tree.edge_lower[at] > tree.lower[child]:
+        tree.lower[child], tree.pick[child] = tree.edge_lower[at], tree.edge_pick[at]
     return child, below
 
 
-def by_bounds(tree: Tree, root: Spread, epsilon: float) -> int:
-    """The published sampling: deep where it may pay, until the gap is ``epsilon`` as seen from the root."""
-    node, spread, walk = 0, root, []
-    target_lower, target_upper = tree.lower[0], tree.lower[0] + epsilon
-    allowed = epsilon
+class Predictor:
+    """Guesses the value of a belief from that of similar ones: like upper bound at first, like entropy.
+
+    The guess is the mean lower bound of the visited beliefs in the same bin, where it has been any good there;
+    otherwise the upper bound, which expects the best.
+    """
+
+    def __init__(self, tree: Tree, bins: int = 10) -> None:
+        self._tree = tree
+        self._width = max(float(tree.upper[0] - tree.lower[0]), 1e-12) / bins
+        self._bins: dict[tuple[int, int], list[float]] = {}
+        self._bin: dict[int, tuple[int, int]] = {}
+
+    def visit(self, node: int, entropy: float) -> None:
+        """Put a node into its bin."""
+        if node not in self._bin:
+            self._bin[node] = int(self._tree.upper[node] // self._width), int(2 * entropy)
+
+    def learn(self, node: int) -> None:
+        """A node's lower bound after a backup."""
+        if node in self._bin:
+            sums = self._bins.setdefault(self._bin[node], [0.0, 0.0])
+            sums[0] += 1
+            sums[1] += (float(self._tree.lower[node]) - sums[1]) / sums[0]
+
+    def __call__(self, node: int) -> float:
+        """The guess."""
+        sums = self._bins.get(self._bin.get(node, (0, 0)))
+        return float(self._tree.upper[node]) if sums is None else sums[1]
+
+
+def by_bounds(tree: Tree, root: Spread, epsilon: float, predictor: Predictor) -> int:
+    """The published sampling: deep where it may pay, until the gap is ``epsilon`` as seen from the root.
+
+    ``floor`` and ``ceiling`` are the lower and the upper bound that the belief at hand would need for the root to
+    be improved or closed; ``allowed`` is the gap that matters no more, this far from the root.
+    """
+    node, spread, walk = 0, root, Walk()
+    floor, ceiling, allowed = float(tree.lower[0]), float(tree.lower[0]) + epsilon, epsilon
     while True:
         walk.append((node, spread))
         see_vectors(tree, node, spread)
         back_up_upper(tree, node, spread)
         lower, upper, gamma = tree.lower[node], tree.upper[node], tree.gamma(node)
-        if tree.predicted(node) <= target_lower and upper <= max(target_upper, lower + allowed):
-            break
-        if upper - lower < 1e-9 or len(walk) > 400:
+        predictor.visit(node, tree.model.entropy(spread.belief))
+        if predictor(node) <= floor and upper <= max(ceiling, lower + allowed):
             break
         low = tree.action_values(node, tree.edge_lower)
         high = tree.action_values(node, tree.edge_upper)
-        target_lower = max(target_lower, low.max())
-        target_upper = max(target_upper, low.max() + allowed)
+        floor, ceiling = max(floor, low.max()), max(ceiling, low.max() + allowed)
         action = int(high.argmax())
-        first = tree.model.edges(int(tree.block[node])).first
-        of = slice(int(tree.first_edge[node] + first[action]), int(tree.first_edge[node] + first[action + 1]))
-        chance = tree.probability[of].astype(np.float64)
         allowed /= gamma
-        gap = np.where(chance > 0, tree.edge_upper[of] - tree.edge_lower[of] - allowed, 0.0)
-        chosen = int((chance * gap).argmax())
-        if chance[chosen] <= 0:
+        edge, worth = _most_uncertain(tree, node, action, allowed)
+        if worth <= 0 or len(walk) > _DEEPEST:
             break
-        worth = gamma * chance[chosen]
-        target_lower = tree.edge_lower[of][chosen] + (target_lower - low[action]) / worth
-        target_upper = tree.edge_upper[of][chosen] + (target_upper - high[action]) / worth
-        node, spread = descend(tree, node, spread, int(first[action]) + chosen)
-    return _climb(tree, walk)
+        at = int(tree.first_edge[node]) + edge
+        floor = float(tree.edge_lower[at]) + (floor - low[action]) / (gamma * worth)
+        ceiling = float(tree.edge_upper[at]) + (ceiling - high[action]) / (gamma * worth)
+        node, spread = descend(tree, node, spread, edge)
+    steps = _climb(tree, walk)
+    for node, _ in walk:
+        predictor.learn(node)
+    return steps
+
+
+def _most_uncertain(tree: Tree, node: int, action: int, allowed: float) -> tuple[int, float]:
+    """The edge of an action with the most probable gap beyond what is allowed, and its probability."""
+    first = tree.model.edges(int(tree.block[node])).first
+    start = int(tree.first_edge[node] + first[action])
+    of = slice(start, int(tree.first_edge[node] + first[action + 1]))
+    chance = tree.probability[of]
+    possible = chance > 0
+    excess = np.full(len(chance), -np.inf)
+    excess[possible] = chance[possible] * (tree.edge_upper[of] - tree.edge_lower[of] - allowed)[possible]
+    chosen = int(excess.argmax())
+    return int(first[action]) + chosen, float(chance[chosen])
 
 
 def by_policy(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> int:
     """Play the present policy once."""
-    node, spread, walk = 0, root, []
+    node, spread, walk = 0, root, Walk()
     while len(walk) < depth:
         walk.append((node, spread))
         see_vectors(tree, node, spread)
@@ -93,7 +141,7 @@ def by_policy(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) ->
 
 def by_upper(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> int:
     """Follow the best upper bound to some beliefs not visited before."""
-    node, spread, walk = 0, root, []
+    node, spread, walk = 0, root, Walk()
     size = tree.size
     while len(walk) < depth and tree.size - size < _NEW_PER_WALK:
         walk.append((node, spread))

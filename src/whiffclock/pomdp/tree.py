@@ -37,7 +37,7 @@ class Tree:
         upper bound has learned.
     reward
         float32[node, action].
-    probability, edge_lower, edge_upper, edge_pick, child
+    probability, edge_lower, edge_upper, edge_pick, edge_block, child
         For each edge; ``child`` is a node or -1.
     """
 
@@ -54,7 +54,8 @@ class Tree:
         self.reward = np.empty((64, model.n_actions), dtype=np.float32)
         self.probability = np.empty(64, dtype=np.float32)
         self.edge_lower, self.edge_upper = np.empty(64), np.empty(64)
-        self.edge_pick, self.child = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int32)
+        self.edge_pick, self.child = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int32)
+        self.edge_block = np.empty(64, dtype=np.int32)
         self._known: dict[bytes, int] = {}
 
     @property
@@ -89,19 +90,20 @@ class Tree:
         self.probability[first:end] = spread.probability
         self.edge_lower[first:end], self.edge_upper[first:end] = -np.inf, np.inf
         self.edge_pick[first:end], self.child[first:end] = 0, -1
+        self.edge_block[first:end] = self.model.edges(int(self.block[node])).block
         self.size, self.edges_used = node + 1, end
         key = self.model.key(spread.belief)
         if key is not None:
             self._known[key] = node
         self.bound.children(spread, -1, self.edge_upper[first:end])
-        self.seen_upper[node] = self.bound.stamp
+        self.seen_upper[node] = 0
         return node
 
     def _grow(self, nodes: int, edges: int) -> None:
         self.first_edge = grown(self.first_edge, nodes + 1)
         for name in ("block", "lower", "upper", "pick", "seen_vectors", "seen_upper", "reward"):
             setattr(self, name, grown(getattr(self, name), nodes))
-        for name in ("probability", "edge_lower", "edge_upper", "edge_pick", "child"):
+        for name in ("probability", "edge_lower", "edge_upper", "edge_pick", "child", "edge_block"):
             setattr(self, name, grown(getattr(self, name), edges))
 
     def action_values(self, node: int, values: np.ndarray) -> np.ndarray:
@@ -111,7 +113,3 @@ class Tree:
         worth = self.probability[here] * np.where(self.probability[here] > 0, values[here], 0.0)
         first = edges.first[:-1]
         return self.reward[node, : len(first)] + self.gamma(node) * np.add.reduceat(worth, first)
-
-    def predicted(self, node: int) -> float:
-        """A guess of the node's value: midway (XXX)."""
-        return float(self.upper[node])

@@ -1,0 +1,222 @@
+"""The quasi-optimal Bayesian agent, and cheaper ones on the same belief (paper, "Bayesian agent").
+
+The agent believes that whiffs are independent, each cell with the frequency of the record; it keeps the
+probability of every position relative to the source, moved with each step, cleared of the source region
+while that is not found, and corrected by each whiff or blank (R16). Where the record never had a whiff, one is
+still held possible, with probability ``floor``: otherwise a single stray whiff would leave nothing to believe
+(R14).
+
+What differs between the agents is how they choose:
+
+``alpha vectors``
+    the policy of a solved POMDP: quasi-optimal.
+``QMDP``
+    as if all doubt were gone after the next step (Littman, Cassandra and Kaelbling 1995).
+``infotaxis``
+    the move after which the expected entropy is least (Vergassola, Villermaux and Shraiman 2007).
+``space-aware infotaxis``
+    the same for a measure of entropy and distance (Loisy and Eloy 2022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whiffclock.kernels import belief as kernel
+from whiffclock.params import Settings, WorldSettings, require
+from whiffclock.plume import Plume
+from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
+
+#: Displacement (x, y) of each action, in the order of :data:`whiffclock.policy.ACTIONS`.
+MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
+BLANK, WHIFF = 0, 1
+
+_FORGOTTEN = 1e-7  # share of the largest weight below which a position is given up
+_NEGLIGIBLE = 1e-3  # the same, when vectors are compared
+
+
+@dataclass(frozen=True)
+class BayesSettings(Settings):
+    """The model that the Bayesian agent has of its world.
+
+    Attributes
+    ----------
+    discount
+        Discount per step of the model (not of the evaluation).
+    floor
+        Least probability of a whiff, and of a blank, in any cell (R14).
+    """
+
+    discount: float = 0.98
+    floor: float = 1e-3
+
+    def __post_init__(self) -> None:
+        require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
+        require(0 <= self.floor < 0.5, f"The floor is {self.floor:g}; it must lie between 0 and 0.5.")
+
+
+def search_model(
+    plume: Plume, threshold: float, settings: BayesSettings | None = None, world: WorldSettings | None = None
+) -> GridSearch:
+    """The search in a plume as a POMDP on the position relative to the source."""
+    settings, world = settings or BayesSettings(), world or WorldSettings()
+    length, width = plume.field.shape[1:]
+    x0, y0 = plume.source
+    shape = 2 * length - 1, 2 * width - 1
+    chance = np.zeros(shape)
+    initial = np.zeros(shape)
+    # The relative grid has the source in its middle; the record covers a part of it.
+    left, low = length - 1 - x0, width - 1 - y0
+    chance[left : left + length, low : low + width] = plume.whiffs(threshold).probability()
+    for x, y in plume.starts(threshold, world):
+        initial[left + x, low + y] = 1.0
+    chance = np.clip(chance, settings.floor, 1 - settings.floor)
+    dx, dy = np.arange(shape[0]) - (length - 1), np.arange(shape[1]) - (width - 1)
+    target = dx[:, None] ** 2 + dy**2 <= world.radius**2
+    return GridSearch(np.stack([1 - chance, chance]), target, initial / initial.sum(), MOVES, settings.discount)
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What n searches believe: those with the same history share one belief.
+
+    ``who[i]`` is the belief of search i; belief k is ``cells[start[k] : start[k] + size[k]]``, with weights.
+    """
+
+    who: np.ndarray
+    start: np.ndarray
+    size: np.ndarray
+    cells: np.ndarray
+    weights: np.ndarray
+    action: np.ndarray
+
+    def one(self, k: int) -> GridBelief:
+        """Belief k."""
+        here = slice(int(self.start[k]), int(self.start[k] + self.size[k]))
+        return GridBelief(self.cells[here], self.weights[here])
+
+
+#: Chooses the action of every belief: from all beliefs, int8[belief].
+Choice = Callable[[GridSearch, Beliefs], np.ndarray]
+
+
+@dataclass(frozen=True)
+class BeliefPolicy:
+    """A policy that acts on what it believes; see :class:`whiffclock.policy.Policy`."""
+
+    name: str
+    model: GridSearch
+    choose: Choice
+    made_from: dict[str, Any] = field(default_factory=dict)
+    modes: int = 1
+
+    @property
+    def threshold(self) -> float | None:
+        """Threshold of the environment its model was made from."""
+        return self.made_from.get("threshold")
+
+    def begin(self, whiff: np.ndarray) -> Beliefs:
+        """The initial belief, corrected by the first observation."""
+        root = self.model.root()
+        after = [self.model.observe(root, observation) for observation in (BLANK, WHIFF)]
+        n = len(root.cells)
+        return self._decided(
+            whiff.astype(np.int64),
+            np.array([0, n]),
+            np.array([n, n]),
+            np.concatenate([belief.cells for belief in after]),
+            np.concatenate([belief.weights for belief in after]),
+        )
+
+    def unobserved(self, n: int) -> Beliefs:
+        """The initial belief of n searches, before any observation."""
+        root = self.model.root()
+        one = np.array([len(root.cells)])
+        return self._decided(np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), one, root.cells, root.weights)
+
+    def act(self, memory: Beliefs) -> np.ndarray:
+        """The action of each search's belief."""
+        return memory.action[memory.who]
+
+    def observe(self, memory: Beliefs, action: np.ndarray, whiff: np.ndarray) -> Beliefs:
+        """Move the beliefs by ``action`` and correct them by what was smelled."""
+        history = (memory.who * len(MOVES) + action) * 2 + whiff
+        different, who = np.unique(history, return_inverse=True)
+        rest, observation = np.divmod(different, 2)
+        parent, moved = np.divmod(rest, len(MOVES))
+        room = memory.size[parent]
+        start = np.cumsum(room) - room
+        size = np.empty_like(room)
+        cells, weights = np.empty(room.sum(), dtype=np.int32), np.empty(room.sum(), dtype=np.float32)
+        kernel.advance_all(
+            memory.start, memory.size, memory.cells, memory.weights, parent, moved, observation,
+            self.model.successor, self.model.chances, np.float32(_FORGOTTEN), start, size, cells, weights,
+        )  # fmt: skip
+        return self._decided(who, start, size, cells, weights)
+
+    def mode(self, memory: Beliefs) -> np.ndarray:
+        """There is one mode."""
+        return np.zeros(len(memory.who), dtype=np.int64)
+
+    def select(self, memory: Beliefs, rows: np.ndarray) -> Beliefs:
+        """The memory of some of the searches."""
+        kept, who = np.unique(memory.who[rows], return_inverse=True)
+        return Beliefs(who, memory.start[kept], memory.size[kept], memory.cells, memory.weights, memory.action[kept])
+
+    def _decided(
+        self, who: np.ndarray, start: np.ndarray, size: np.ndarray, cells: np.ndarray, weights: np.ndarray
+    ) -> Beliefs:
+        undecided = Beliefs(who, start, size, cells, weights, np.zeros(len(start), dtype=np.int8))
+        action = self.choose(self.model, undecided)
+        return Beliefs(who, start, size, cells, weights, action)
+
+
+def by_vectors(vectors: GridVectors) -> Choice:
+    """The action of the best alpha vector."""
+    actions = vectors.actions().astype(np.int8)
+
+    def choose(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
+        return actions[vectors.choose(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, _NEGLIGIBLE)]
+
+    return choose
+
+
+def qmdp(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
+    """The action that would be best if the position were known after it."""
+    value = np.where(model.successor < 0, 1.0, model.discount * model.straight[model.successor])
+    expected = np.empty((len(beliefs.start), model.n_actions))
+    kernel.expect(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, value, expected)
+    return expected.argmax(axis=1).astype(np.int8)
+
+
+def infotaxis(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
+    """The action after which the expected entropy is least."""
+    return _least(model, beliefs, lambda entropy, distance: entropy)
+
+
+def space_aware_infotaxis(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
+    """The action after which log2(D + 2**(H - 1) - 1/2) is least, with D the mean distance and H the entropy."""
+
+    def measure(entropy: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        return np.log2(np.maximum(distance + 2 ** (entropy - 1) - 0.5, 1.0))
+
+    return _least(model, beliefs, measure)
+
+
+def _least(
+    model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """The action with the least expected measure; a found source counts nothing."""
+    action = np.empty(len(beliefs.start), dtype=np.int8)
+    edges = model.edges(0)
+    entropy, distance = np.empty(len(edges.action)), np.empty(len(edges.action))
+    for k in range(len(action)):
+        spread = model.spread(beliefs.one(k))
+        kernel.uncertainty(*spread.children, model.distance, entropy, distance)
+        worth = np.where(spread.probability > 0, spread.probability * measure(entropy, distance), 0.0)
+        action[k] = np.add.reduceat(worth, edges.first[:-1]).argmin()
+    return action

@@ -1,0 +1,244 @@
+"""SARSOP: successive approximations of the reachable space under optimal policies.
+
+Kurniawati, Hsu and Lee (2008) sample beliefs that good policies reach, back up alpha vectors there, and drop
+vectors that have become useless: sample, back up, prune, until the bounds at the root meet. The lower bound
+is the value of a policy that can be executed, the upper bound a proof of how much better any other can be;
+both hold at all times.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from whiffclock.params import Settings, require
+from whiffclock.pomdp.backup import back_up_lower, back_up_upper
+from whiffclock.pomdp.model import Model, Vectors
+from whiffclock.pomdp.prune import prune
+from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
+from whiffclock.pomdp.tree import Tree
+
+#: Backups of :func:`by_upper` for each of :func:`by_policy`, which costs about as much as all of them.
+_UPPER_PER_POLICY = 10
+
+Sampling = Literal["mixed", "published", "policy"]
+
+
+@dataclass(frozen=True)
+class SolverSettings(Settings):
+    """When to stop, and how to sample.
+
+    Attributes
+    ----------
+    seconds, backups
+        Budget; with ``backups`` a result can be repeated. None: no limit.
+    gap
+        Stop when the bounds at the root are this close.
+    megabytes
+        Stop when vectors, tree and points take more.
+    sampling
+        ``"published"`` is the algorithm of 2008. ``"policy"`` plays the present policy, which raises the
+        lower bound fastest. ``"mixed"`` takes turns between the two.
+    seed
+        Seed of the observations that are drawn.
+    """
+
+    seconds: float | None = 60.0
+    backups: int | None = None
+    gap: float = 1e-3
+    megabytes: float = 1000.0
+    sampling: Sampling = "mixed"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "backups"):
+            value = getattr(self, name)
+            require(value is None or value >= 0, f"{name} is {value:g}; it must be 0 or more." if value else "")
+        require(self.gap >= 0, f"The gap is {self.gap:g}; it must be 0 or more.")
+        require(self.megabytes > 0, f"The memory limit is {self.megabytes:g} MB; it must be positive.")
+        require(
+            self.sampling in ("mixed", "published", "policy"),
+            f"The sampling is {self.sampling!r}; it must be mixed, published or policy.",
+        )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the solver has come."""
+
+    seconds: float
+    lower: float
+    upper: float
+    vectors: int
+    backups: int
+    nodes: int
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A policy as alpha vectors, and what is known of its value.
+
+    ``ended`` says why the solver stopped; ``history`` how the bounds came together.
+    """
+
+    model: Any
+    vectors: Vectors
+    lower: float
+    upper: float
+    backups: int
+    seconds: float
+    ended: str
+    history: list[Progress] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Summary in plain values."""
+        last = self.history[-1]
+        return {
+            "lower": self.lower,
+            "upper": self.upper,
+            "gap": self.upper - self.lower,
+            "vectors": len(self.vectors),
+            "backups": self.backups,
+            "nodes": last.nodes,
+            "seconds": self.seconds,
+            "megabytes": last.megabytes,
+            "ended": self.ended,
+        }
+
+
+def solve(
+    model: Model,
+    settings: SolverSettings | None = None,
+    start: list[tuple[int, np.ndarray, int]] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Solution:
+    """Solve a POMDP as far as the settings allow; Ctrl-C ends it with what there is.
+
+    Parameters
+    ----------
+    start
+        Vectors to begin with, as (block, vector, action): those of a policy solved before.
+    progress
+        Hears of the state of things about ten times a second.
+    """
+    with threadpool_limits(1), _interrupt() as interrupted:
+        return _Run(model, settings or SolverSettings(), start or [], progress, interrupted).solve()
+
+
+class _Run:
+    """One run of the solver."""
+
+    def __init__(
+        self,
+        model: Model,
+        settings: SolverSettings,
+        start: list[tuple[int, np.ndarray, int]],
+        progress: Callable[[Progress], None] | None,
+        interrupted: threading.Event,
+    ) -> None:
+        self.settings, self.progress, self.interrupted = settings, progress, interrupted
+        self.clock = time.perf_counter()
+        self.model, self.vectors, self.bound = model, model.vectors(), model.upper()
+        for block, vector, action in start:
+            self.vectors.add(block, vector, action)
+        self.tree = Tree(model, self.vectors, self.bound)
+        self.root = model.spread(model.root())
+        pick, lower = self.vectors.best(self.root.belief)
+        self.tree.add(self.root, lower, self.bound.at(self.root.belief), pick)
+        self.rng = np.random.default_rng(settings.seed)
+        self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
+        self.predictor = Predictor(self.tree)
+        self.backups = {"policy": 0, "bounds": 0}
+        self.after_pruning = 500
+        self.history: list[Progress] = []
+
+    def solve(self) -> Solution:
+        """Sample, back up, prune."""
+        back_up_lower(self.tree, 0, self.root)
+        back_up_upper(self.tree, 0, self.root)
+        self._report()
+        while not (ended := self._ended()):
+            self._sample()
+            if len(self.vectors) > 1.3 * self.after_pruning:
+                prune(self.tree)
+                self.after_pruning = max(len(self.vectors), 500)
+            if self._elapsed() - self.history[-1].seconds > 0.1:
+                self._report()
+        prune(self.tree)
+        self._report()
+        last = self.history[-1]
+        total = sum(self.backups.values())
+        return Solution(
+            self.model, self.vectors, last.lower, last.upper, total, last.seconds, ended, self.history
+        )
+
+    def _sample(self) -> None:
+        """One walk of whichever way of sampling has had fewer backups."""
+        settings, full = self.settings, self._megabytes() > self.settings.megabytes
+        share = {"policy": 1, "bounds": 1 if self.bound.interpolates else _UPPER_PER_POLICY}
+        turn = min(self.backups, key=lambda way: self.backups[way] / share[way])
+        if settings.sampling == "policy" or (settings.sampling == "mixed" and (turn == "policy" or full)):
+            self.backups["policy"] += by_policy(self.tree, self.root, self.rng, self.depth)
+        elif settings.sampling == "mixed" and not self.bound.interpolates:
+            self.backups["bounds"] += by_upper(self.tree, self.root, self.rng, self.depth)
+        else:
+            epsilon = max(settings.gap, 0.5 * float(self.tree.upper[0] - self.tree.lower[0]))
+            self.backups["bounds"] += by_bounds(self.tree, self.root, epsilon, self.predictor)
+
+    def _ended(self) -> str:
+        settings = self.settings
+        if self.interrupted.is_set():
+            return "interrupted"
+        if self.tree.upper[0] - self.tree.lower[0] <= settings.gap:
+            return "gap reached"
+        if settings.seconds is not None and self._elapsed() >= settings.seconds:
+            return "time is up"
+        if settings.backups is not None and sum(self.backups.values()) >= settings.backups:
+            return "backups done"
+        return "memory is full" if self._megabytes() > settings.megabytes else ""
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self.clock
+
+    def _megabytes(self) -> float:
+        return (self.tree.bytes + self.vectors.bytes + self.bound.bytes) / 1e6
+
+    def _report(self) -> None:
+        lower, upper = float(self.tree.lower[0]), float(self.tree.upper[0])
+        total = sum(self.backups.values())
+        state = Progress(
+            self._elapsed(), lower, upper, len(self.vectors), total, self.tree.size, self._megabytes()
+        )
+        self.history.append(state)
+        if self.progress is not None:
+            self.progress(state)
+
+
+@contextmanager
+def _interrupt() -> Iterator[threading.Event]:
+    """Ctrl-C sets a flag, so that the solver can finish what it is at; a second one is not held back."""
+    flag = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield flag
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def stop(signum: int, frame: Any) -> None:
+        flag.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield flag
+    finally:
+        signal.signal(signal.SIGINT, before)
