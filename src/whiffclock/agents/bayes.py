@@ -35,7 +35,7 @@ from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
 MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
 BLANK, WHIFF = 0, 1
 
-_FORGOTTEN = 1e-7  # share of the largest weight below which a position is given up
+_FORGOTTEN = 1e-9  # share of the largest weight below which a position is given up
 _NEGLIGIBLE = 1e-3  # the same, when vectors are compared
 
 
@@ -207,9 +207,7 @@ def space_aware_infotaxis(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
     return _least(model, beliefs, measure)
 
 
-def _least(
-    model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> np.ndarray:
+def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
     """The action with the least expected measure; a found source counts nothing."""
     action = np.empty(len(beliefs.start), dtype=np.int8)
     edges = model.edges(0)

@@ -178,9 +178,7 @@ class _Run:
         self._report()
         last = self.history[-1]
         total = sum(self.backups.values())
-        return Solution(
-            self.model, self.vectors, last.lower, last.upper, total, last.seconds, ended, self.history
-        )
+        return Solution(self.model, self.vectors, last.lower, last.upper, total, last.seconds, ended, self.history)
 
     def _sample(self) -> None:
         """One walk of whichever way of sampling has had fewer backups."""
@@ -216,9 +214,7 @@ class _Run:
     def _report(self) -> None:
         lower, upper = float(self.tree.lower[0]), float(self.tree.upper[0])
         total = sum(self.backups.values())
-        state = Progress(
-            self._elapsed(), lower, upper, len(self.vectors), total, self.tree.size, self._megabytes()
-        )
+        state = Progress(self._elapsed(), lower, upper, len(self.vectors), total, self.tree.size, self._megabytes())
         self.history.append(state)
         if self.progress is not None:
             self.progress(state)

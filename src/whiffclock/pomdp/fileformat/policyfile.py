@@ -11,8 +11,8 @@
 
 Where the model has visible variables, a vector belongs to one joint value of them, ``obsValue``, and has a number
 for each joint value of the hidden ones; here such a vector is -inf in all other states. What a sparse vector leaves
-out is zero. The older files, of planes, are read as well (see :mod:`whiffclock.pomdp.fileformat.planes`); what a plane leaves
-out is -inf, since it says nothing there.
+out is zero. The older files, of planes, are read as well (:mod:`whiffclock.pomdp.fileformat.planes`); what a plane
+leaves out is -inf, since it says nothing there.
 """
 
 from __future__ import annotations
