@@ -48,8 +48,7 @@ def velocities(u, v, w, centres, faces, dx, dy, frame_u, frame_v, shift_x, shift
 def concentration(position, variance, weight, height, depth, source_x, source_y, out):
     """Sum of the filaments' Gaussians at the cells ``out[x, y]`` of the slice at ``height``.
 
-    The top (``depth``) reflects, the ground absorbs: each filament has an image above and a negative one
-    below.
+    Ground and top (``depth``) reflect: each filament has an image above and one below.
     """
     length, width = out.shape
     for n in range(position.shape[0]):
@@ -59,7 +58,7 @@ def concentration(position, variance, weight, height, depth, source_x, source_y,
         if abs(dz) > reach:
             continue
         above, below = 2 * depth - position[n, 2] - height, position[n, 2] + height
-        vertical = np.exp(-0.5 * dz * dz / s2) + np.exp(-0.5 * above * above / s2) - np.exp(-0.5 * below * below / s2)
+        vertical = np.exp(-0.5 * dz * dz / s2) + np.exp(-0.5 * above * above / s2) + np.exp(-0.5 * below * below / s2)
         peak = weight * vertical / (2 * np.pi * s2) ** 1.5
         x, y = position[n, 0] + source_x, position[n, 1] + source_y
         for i in range(max(0, int(np.ceil(x - reach))), min(length - 1, int(np.floor(x + reach))) + 1):

@@ -3,7 +3,8 @@
 Each filament is a small Gaussian puff. It follows the resolved flow (Heun's method) and a random velocity of
 its own that stands for the eddies below the grid (a Langevin equation, as in Thomson 1987). It swells by molecular
 diffusion, and faster the older it is by eddies of its own size (Richardson's law).
-The ground absorbs, the top reflects. Concentration is the sum of the puffs at the points of the slice.
+Ground and top reflect. The sum of the puffs at the points of the slice is the odor as it would be without mixing
+between filaments (:mod:`whiffclock.plume.mixing` adds that).
 """
 
 from __future__ import annotations
@@ -61,16 +62,18 @@ class Filaments:
         self._mind_borders(flow.settings.depth)
 
     def _mind_borders(self, depth: float) -> None:
-        """Reflect at the top; forget what touched the ground or left the neighbourhood of the grid."""
+        """Reflect at ground and top, the random velocity too; forget what left the neighbourhood of the grid."""
         z = self.position[:, 2]
+        self.gust[(z < 0) | (z > depth), 2] *= -1
+        np.copyto(z, -z, where=z < 0)
         np.copyto(z, 2 * depth - z, where=z > depth)
         margin = 8.0
-        kept = (z > 0) & (self.position[:, 0] < self.length + margin) & (self.position[:, 0] > -margin)
+        kept = (self.position[:, 0] < self.length + margin) & (self.position[:, 0] > -margin)
         kept &= np.abs(self.position[:, 1]) < self.width + margin
         self.position, self.age, self.gust = self.position[kept], self.age[kept], self.gust[kept]
 
     def sample(self, depth: float) -> np.ndarray:
-        """Concentration [x, y] on the slice."""
+        """Concentration [x, y] on the slice, unmixed: the sum of the filaments."""
         how, age = self.settings, self.age
         variance = how.size**2 + 2 * how.growth * age + how.stretch * age**3
         out = np.zeros((self.length, self.width))

@@ -40,7 +40,7 @@ class FlowSettings(Settings):
     stretching: float = 1.3
     wind: float = 1.113
     reynolds: float = 2400.0
-    roughness_drag: float = 0.017
+    roughness_drag: float = 0.015
     roughness_height: float = 1 / 9
     slant: float = 0.25
     frame_share: float = 0.55
@@ -84,23 +84,34 @@ class OdorSettings(Settings):
         Diffusivity of the random velocity that stands for eddies below the grid, and the time it lasts.
     strength
         Odor per filament.
+    contrast, contrast_far
+        What mixing between filaments leaves of the fluctuations of the logarithm of the concentration, near the source
+        and far from it; 1: no mixing.
+    turn
+        Distance from the source, in cells, at which the contrast turns from one to the other, within about a depth.
     """
 
     source_height: float = 1.8
     slice_height: float = 1.1
-    filaments: int = 120
+    filaments: int = 80
     size: float = 0.15
     growth: float = 0.0002
-    stretch: float = 1.3e-7
-    walk: float = 0.01
+    stretch: float = 0.0
+    walk: float = 0.004
     memory: float = 5.0
-    strength: float = 2.52e-6
+    strength: float = 2.085e-6
+    contrast: float = 0.465
+    contrast_far: float = 0.365
+    turn: float = 55.0
 
     def __post_init__(self) -> None:
-        require_positive(self, "source_height", "slice_height", "filaments", "size", "memory", "strength")
+        require_positive(self, "source_height", "slice_height", "filaments", "size", "memory", "strength", "turn")
         for name in ("growth", "stretch", "walk"):
             value = getattr(self, name)
             require(0 <= value < math.inf, f"{name} is {value:g}; it must be 0 or more.")
+        for name in ("contrast", "contrast_far"):
+            value = getattr(self, name)
+            require(0 < value <= 1, f"{name} is {value:g}; it must lie above 0 and be at most 1.")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """A plume from first principles: turbulence in an open channel, odor from a point source in it.
 
 The flow (:mod:`whiffclock.plume.channel`) is resolved; the odor (:mod:`whiffclock.plume.filaments`) is carried
-by it. A run spins the flow up, lets the plume fill the grid, and then records one slice per snapshot. It can
-be saved at any snapshot and goes on from there, bit for bit.
+by it. A run spins the flow up, lets the plume fill the grid, and then records one slice per snapshot; when the
+record is complete, it is mixed (:mod:`whiffclock.plume.mixing`). A run can be saved at any snapshot and goes on from
+there, bit for bit.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from whiffclock.archive import read_npz, write_npz
 from whiffclock.params import require
 from whiffclock.plume.channel import ChannelFlow
 from whiffclock.plume.filaments import Filaments
+from whiffclock.plume.mixing import contrasts, mix
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.recipe import SimulationSettings
 
@@ -25,7 +27,10 @@ _FORMAT = "whiffclock simulation 1"
 
 
 class Simulation:
-    """A run under way: ``snapshot`` counts from ``-(spin_up + fill)`` to ``settings.snapshots``."""
+    """A run under way: ``snapshot`` counts from ``-(spin_up + fill)`` to ``settings.snapshots``.
+
+    ``field`` is the record so far, not mixed yet.
+    """
 
     def __init__(self, settings: SimulationSettings) -> None:
         self.settings = settings
@@ -60,10 +65,13 @@ class Simulation:
         return total * (k + 1) // steps - total * k // steps
 
     def plume(self) -> Plume:
-        """The finished record."""
+        """The finished record, mixed across one depth of the channel: that is how far its largest eddies reach."""
         require(self.done, f"The simulation has reached snapshot {self.snapshot} of {self.settings.snapshots}.")
         origin = f"turbulent plume simulated by whiffclock {__version__}, seed {self.settings.seed}"
-        return Plume.from_array(self.field, (0, self.settings.width // 2), origin)
+        odor, depth = self.settings.odor, self.settings.flow.depth
+        contrast = contrasts(self.settings.length, odor.contrast, odor.contrast_far, odor.turn, depth / 3)
+        mixed = mix(self.field, contrast, round(depth / 2))
+        return Plume.from_array(mixed, (0, self.settings.width // 2), origin)
 
     def save(self, path: Path) -> None:
         """Write everything that is needed to go on."""

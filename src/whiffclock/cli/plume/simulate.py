@@ -34,6 +34,9 @@ def simulate(
     walk: Annotated[float, typer.Option(help="Diffusivity of eddies below the grid.")] = OdorSettings.walk,
     memory: Annotated[float, typer.Option(help="How long such an eddy lasts, in snapshots.")] = OdorSettings.memory,
     strength: Annotated[float, typer.Option(help="Odor per filament.")] = OdorSettings.strength,
+    contrast: Annotated[float, typer.Option(help="What mixing leaves; 1: no mixing.")] = OdorSettings.contrast,
+    contrast_far: Annotated[float, typer.Option(help="The same, far downwind.")] = OdorSettings.contrast_far,
+    turn: Annotated[float, typer.Option(help="Where far begins, in cells.")] = OdorSettings.turn,
     spin_up: Annotated[int, typer.Option(help="Snapshots until the flow is turbulent.")] = SimulationSettings.spin_up,
     fill: Annotated[int, typer.Option(help="Snapshots until the grid is filled.")] = SimulationSettings.fill,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
@@ -67,6 +70,9 @@ def simulate(
             walk=walk,
             memory=memory,
             strength=strength,
+            contrast=contrast,
+            contrast_far=contrast_far,
+            turn=turn,
         ),
     )
     require_writable(out.parent)
