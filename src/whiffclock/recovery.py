@@ -158,6 +158,36 @@ def follow_blanks(policy: Policy, memory: Any, steps: int) -> np.ndarray:
     return moves.cumsum(axis=1)
 
 
+def follow_return(policy: Policy, memory: Any, steps: int) -> list[np.ndarray]:
+    """Like :func:`follow_blanks`, but each search only until its downwind return is complete (R17).
+
+    The return begins with three downwind moves in a row and is complete before the next two moves in a row
+    that are not downwind, as the surge ends before two that are not upwind. A search that does not return
+    goes on for all ``steps``.
+    """
+    search = np.arange(len(policy.act(memory)))
+    moves = np.zeros((len(search), steps + 1, 2), dtype=np.int64)
+    length = np.full(len(search), steps)
+    down, other, returning = np.zeros_like(search), np.zeros_like(search), np.zeros(len(search), dtype=bool)
+    for step in range(1, steps + 1):
+        action = policy.act(memory)
+        moves[search, step] = MOVES[action]
+        downwind = MOVES[action, 0] == 1
+        down, other = np.where(downwind, down + 1, 0), np.where(downwind, 0, other + 1)
+        returning |= down >= RETURN_BEGINS
+        done = returning & (other >= SURGE_ENDS)
+        length[search[done]] = step - SURGE_ENDS
+        if done.any():
+            on = np.flatnonzero(~done)
+            memory, search, action = policy.select(memory, on), search[on], action[on]
+            down, other, returning = down[on], other[on], returning[on]
+        if not len(search):
+            break
+        memory = policy.observe(memory, action, np.zeros(len(search), dtype=bool))
+    paths = moves.cumsum(axis=1)
+    return [path[: n + 1] for path, n in zip(paths, length, strict=True)]
+
+
 def weighted_quantiles(values: ArrayLike, weights: ArrayLike, q: ArrayLike) -> np.ndarray:
     """The smallest values that at least the shares ``q`` of the weight do not exceed.
 

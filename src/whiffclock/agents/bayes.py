@@ -35,8 +35,7 @@ from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
 MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
 BLANK, WHIFF = 0, 1
 
-_FORGOTTEN = 1e-9  # share of the largest weight below which a position is given up
-_NEGLIGIBLE = 1e-3  # the same, when vectors are compared
+_NEGLIGIBLE = 1e-3  # share of the largest weight below which a position is left out when vectors are compared
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ class Beliefs:
     def one(self, k: int) -> GridBelief:
         """Belief k."""
         here = slice(int(self.start[k]), int(self.start[k] + self.size[k]))
-        return GridBelief(self.cells[here], self.weights[here])
+        return GridBelief(self.cells[here], self.weights[here].astype(np.float32))
 
 
 #: Chooses the action of every belief: from all beliefs, int8[belief].
@@ -129,14 +128,14 @@ class BeliefPolicy:
             np.array([0, n]),
             np.array([n, n]),
             np.concatenate([belief.cells for belief in after]),
-            np.concatenate([belief.weights for belief in after]),
+            np.concatenate([belief.weights for belief in after]).astype(np.float64),
         )
 
     def unobserved(self, n: int) -> Beliefs:
         """The initial belief of n searches, before any observation."""
         root = self.model.root()
         one = np.array([len(root.cells)])
-        return self._decided(np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), one, root.cells, root.weights)
+        return self._decided(np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), one, root.cells, root.weights.astype(float))
 
     def act(self, memory: Beliefs) -> np.ndarray:
         """The action of each search's belief."""
@@ -151,10 +150,10 @@ class BeliefPolicy:
         room = memory.size[parent]
         start = np.cumsum(room) - room
         size = np.empty_like(room)
-        cells, weights = np.empty(room.sum(), dtype=np.int32), np.empty(room.sum(), dtype=np.float32)
+        cells, weights = np.empty(room.sum(), dtype=np.int32), np.empty(room.sum())
         kernel.advance_all(
             memory.start, memory.size, memory.cells, memory.weights, parent, moved, observation,
-            self.model.successor, self.model.chances, np.float32(_FORGOTTEN), start, size, cells, weights,
+            self.model.successor, self.model.chances, start, size, cells, weights,
         )  # fmt: skip
         return self._decided(who, start, size, cells, weights)
 

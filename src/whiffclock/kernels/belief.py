@@ -165,37 +165,31 @@ def back_up(tiles, picks, action, successor, likelihood, discount, target, vecto
 
 @_kernel
 def advance_all(
-    start, size, cells, weights, parent, action, observation, successor, likelihood, negligible,
+    start, size, cells, weights, parent, action, observation, successor, likelihood,
     out_start, out_size, out_cells, out_weights,
 ):  # fmt: skip
     """Child k follows belief ``parent[k]`` after ``action[k]`` and ``observation[k]``.
 
-    ``out_start`` gives each child as much room as its parent has. Cells below the share ``negligible`` of the
-    largest weight are dropped. At the border a cell may be listed twice.
+    ``out_start`` gives each child as much room as its parent has. Nothing is dropped but what is impossible: in
+    a world that is not as believed, the truth may look most unlikely for a while. At the border a cell may be
+    listed twice.
     """
     for k in range(parent.shape[0]):
         first, to = start[parent[k]], out_start[k]
         n = 0
-        top = np.float32(0.0)
+        total = 0.0
         for j in range(first, first + size[parent[k]]):
             cell = successor[cells[j], action[k]]
             if cell >= 0:
                 weight = weights[j] * likelihood[observation[k], cell]
-                out_cells[to + n] = cell
-                out_weights[to + n] = weight
-                top = max(top, weight)
-                n += 1
-        kept = 0
-        total = 0.0
+                if weight > 0.0:
+                    out_cells[to + n] = cell
+                    out_weights[to + n] = weight
+                    total += weight
+                    n += 1
         for j in range(to, to + n):
-            if out_weights[j] > negligible * top:
-                out_cells[to + kept] = out_cells[j]
-                out_weights[to + kept] = out_weights[j]
-                total += out_weights[j]
-                kept += 1
-        for j in range(to, to + kept):
             out_weights[j] /= total
-        out_size[k] = kept
+        out_size[k] = n
 
 
 @_kernel
@@ -203,7 +197,7 @@ def main_cells(start, size, cells, weights, negligible, out_start, out_size, out
     """Of each belief, the cells above the share ``negligible`` of its largest weight."""
     n = 0
     for i in range(start.shape[0]):
-        top = np.float32(0.0)
+        top = 0.0
         for j in range(start[i], start[i] + size[i]):
             top = max(top, weights[j])
         out_start[i] = n

@@ -87,6 +87,7 @@ class BlockVectors:
         self._stamps = [np.zeros(len(matrix), dtype=np.int64) for matrix in self._matrix]
         self._used = [len(matrix) for matrix in self._matrix]
         self._added = 1
+        self.first = model.n_actions
 
     def __len__(self) -> int:
         return sum(self._used)

@@ -234,18 +234,33 @@ class GridVectors:
         self._rows = np.empty(model.target.size, dtype=np.int32)
         self._top = np.empty(children, dtype=np.float32)
         self._added = 0
+        self.first = 0
         self._start_blind()
 
     def _start_blind(self) -> None:
-        """One vector per action that repeats it for ever; it pays only where the way leads into the target."""
+        """Blind policies: go one way for ever, or some cells to one side and then one way for ever.
+
+        From every cell, one of these arrives, so that no belief is worthless.
+        """
         model = self._model
         for action in range(model.n_actions):
             value = np.zeros(model.target.size)
-            following = model.successor[:, action]
             for _ in range(sum(model.target.shape)):
-                value = np.where(following < 0, 1.0, model.discount * value[following])
-                value[model.in_target] = 0.0
+                value = self._before(value, action)
             self.add(0, value, action)
+            for side, (dx, dy) in enumerate(model.moves):
+                if dx == 0 and model.moves[action][0] != 0:
+                    sidestepped = value
+                    for _ in range(model.target.shape[1] // (2 * abs(dy))):
+                        sidestepped = self._before(sidestepped, side)
+                        self.add(0, sidestepped, side)
+        self.first = len(self)
+
+    def _before(self, value: np.ndarray, action: int) -> np.ndarray:
+        """Value of an action without looking, if ``value`` follows it."""
+        model = self._model
+        following = model.successor[:, action]
+        return np.where(model.in_target, 0.0, np.where(following < 0, 1.0, model.discount * value[following]))
 
     def __len__(self) -> int:
         return len(self._actions)
@@ -333,9 +348,9 @@ class GridVectors:
     ) -> np.ndarray:
         """Best vector of many beliefs (layout in :mod:`whiffclock.kernels.belief`)."""
         main_start, main_size = np.empty_like(start), np.empty_like(size)
-        main_cells, main_weights = np.empty_like(cells), np.empty_like(weights)
+        main_cells, main_weights = np.empty_like(cells), np.empty(len(cells), dtype=np.float32)
         kernel.main_cells(
-            start, size, cells, weights, np.float32(negligible), main_start, main_size, main_cells, main_weights
+            start, size, cells, weights, negligible, main_start, main_size, main_cells, main_weights
         )
         best = np.full(len(start), -np.inf, dtype=np.float32)
         index = np.zeros(len(start), dtype=np.int64)

@@ -66,6 +66,10 @@ class Vectors(Protocol):
         """Number of vectors in all blocks."""
 
     @property
+    def first(self) -> int:
+        """Number of vectors that each block began with; these stay."""
+
+    @property
     def stamp(self) -> int:
         """Number of vectors ever added: what has been compared at this moment need not be compared again."""
 

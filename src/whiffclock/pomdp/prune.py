@@ -19,7 +19,7 @@ def prune(tree: Tree) -> int:
     kept, number = [], []
     for k in range(tree.model.n_blocks):
         of_block = np.zeros(len(tree.vectors.actions(k)), dtype=bool)
-        of_block[: tree.model.n_actions] = True
+        of_block[: tree.vectors.first] = True
         of_block[tree.pick[nodes][blocks == k]] = True
         kept.append(np.flatnonzero(of_block))
         number.append(np.where(of_block, np.cumsum(of_block) - 1, -1))
