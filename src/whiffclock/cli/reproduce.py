@@ -43,6 +43,7 @@ def reproduce(
 
     What is done stays done: after an interruption, the same command goes on.
     """
+    require(workers is None or workers >= 1, f"--workers is {workers}; it must be at least 1.")
     from whiffclock.archive import require_writable
     from whiffclock.experiments.profiles import profile_named
     from whiffclock.experiments.reproduce import outlook, parse_figures
@@ -52,7 +53,6 @@ def reproduce(
     from whiffclock.runs.engine import cores
     from whiffclock.runs.store import Store
 
-    require(workers is None or workers >= 1, f"--workers is {workers}; it must be at least 1.")
     numbers, figures = profile_named(profile), parse_figures(only)
     folder = out / "runs" if store is None else store
     require_writable(out)
@@ -101,5 +101,8 @@ def _bar(ahead: Outlook, folder: Path) -> Iterator[tuple[Callable[[int], None], 
             job = bar.add_task("reproducing", total=max(1, ahead.total), completed=ahead.done)
             yield (lambda n: bar.update(job, advance=n)), (lambda words: bar.update(job, description=words))
     except KeyboardInterrupt:
-        opt.talk.print(f"whiffclock: stopped; what is finished is in {folder}, the same command goes on from there.")
+        opt.talk.print(
+            f"whiffclock: stopped; what is finished is in {folder}, the same command goes on from there.",
+            soft_wrap=True,
+        )
         raise typer.Exit(130) from None

@@ -81,7 +81,7 @@ class Profile(Settings):
         require_positive(self, *numbers, "bayes_backups", "bayes_snapshots", "bayes_trials")
         require(
             self.initial_seeds <= self.seeds,
-            f"There are {self.initial_seeds} agents per initial condition, but only {self.seeds} in the main ensembles, "
+            f"There are {self.initial_seeds} agents per initial condition, but {self.seeds} in the main ensembles, "
             "which serve as one of the conditions; give no more than these.",
         )
         require(len(self.taus) > 0, "The scan of tau has no values; it needs one at least.")

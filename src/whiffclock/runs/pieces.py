@@ -55,7 +55,7 @@ class Piece:
 
 @dataclass
 class Account:
-    """Where the time went, by group: pieces found and made, core-seconds, searches."""
+    """Where the time went, by group: pieces found in the store, pieces made, core-seconds."""
 
     found: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     made: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -69,13 +69,20 @@ class Account:
 
 def missing(store: Store, pieces: Iterable[Piece]) -> list[Piece]:
     """Pieces whose records are not in the store, each once."""
-    unique = {piece.key: piece for piece in pieces}
-    return [piece for piece in unique.values() if not store.has(piece.kind, piece.description)]
+    return [piece for piece in unique(pieces) if not store.has(piece.kind, piece.description)]
+
+
+def unique(pieces: Iterable[Piece]) -> list[Piece]:
+    """Each piece once: where two have the same record, the first."""
+    found: dict[tuple[str, str], Piece] = {}
+    for piece in pieces:
+        found.setdefault(piece.key, piece)
+    return list(found.values())
 
 
 def work_in(pieces: Iterable[Piece]) -> int:
     """Work of all pieces, in searches; a piece that comes up twice counts once."""
-    return sum({piece.key: piece.cost for piece in pieces}.values())
+    return sum(piece.cost for piece in unique(pieces))
 
 
 def complete(
@@ -86,10 +93,13 @@ def complete(
     account: Account | None = None,
 ) -> int:
     """Make the records that are missing, ``workers`` at a time; return how many were made."""
-    todo = missing(store, pieces)
+    wanted = unique(pieces)
+    todo = missing(store, wanted)
     account = Account() if account is None else account
-    for group, count in _counts(pieces).items():
-        account.found[group] += count - sum(piece.group == group for piece in todo)
+    for piece in wanted:
+        account.found[piece.group] += 1
+    for piece in todo:
+        account.found[piece.group] -= 1
     spent: list[float] = run_jobs([_job(store, piece) for piece in todo], workers, progress)
     for piece, seconds in zip(todo, spent, strict=True):
         account.made[piece.group] += 1
@@ -106,10 +116,3 @@ def _job(store: Store, piece: Piece) -> Job[float]:
         return time.thread_time() - start
 
     return job
-
-
-def _counts(pieces: Sequence[Piece]) -> dict[str, int]:
-    counts: dict[str, int] = defaultdict(int)
-    for piece in {piece.key: piece for piece in pieces}.values():
-        counts[piece.group] += 1
-    return counts
