@@ -35,7 +35,7 @@ TINY = Profile(
     scan_episodes=100,
     initial_seeds=1,
     bayes_backups=1,
-    bayes_snapshots=1,
+    bayes_starts=30,
     bayes_trials=1,
     taus=(2, 5),
     horizon=60,
@@ -182,6 +182,17 @@ def test_cast_and_surge_has_its_best_angle(whole):
     assert np.array_equal(fig2["cast"][:, METRICS.index("G"), 0], returns.max(axis=1))
     angles = np.array(fig2.facts["angles"])
     assert np.array_equal(fig2["cast_angle"], angles[returns.argmax(axis=1)])
+
+
+def test_a_sample_of_starts_is_stratified(whole, work):
+    starts = work.starts("dense")
+    some = judged.sample(starts, 30)
+    assert np.bincount(starts.stratum[some]).tolist() == [15, 15]
+    assert (np.diff(some) > 0).all()
+    assert np.array_equal(judged.sample(starts, 10**6), np.arange(len(starts)))
+    evaluation = judged.load(work, agents.single(work, "dense")[1], "dense")
+    arrived = evaluation.arrived[some].reshape(2, 15).mean(axis=1)
+    assert whole.results["fig2"]["single_on_bayes_starts"][1, 1, :, METRICS.index("f+")] == pytest.approx(arrived)
 
 
 def test_usage_counts_the_decisions_of_all_agents(whole, work):

@@ -1,7 +1,8 @@
 """The quasi-optimal Bayesian agent's part in the figures: its line in fig2, and all of fig8.
 
 What it will take: per environment one policy, solved within ``profile.bayes_backups`` backups; its evaluation
-from ``profile.bayes_snapshots`` start snapshots per cell; and the recovery ensemble of ``profile.bayes_trials``
+from the starts ``sample(work.starts(environment), profile.bayes_starts)`` of
+:func:`~whiffclock.experiments.judged.sample`; and the recovery ensemble of ``profile.bayes_trials``
 searches. :func:`pieces` names these as pieces of work, and :func:`bayes_results` reads their records.
 """
 
@@ -24,15 +25,15 @@ class BayesResults:
 
     Attributes
     ----------
-    performance
-        float[e, m, 2]: mean and standard error.
+    strata
+        float[e, t, m]: means by time stratum of its starts.
     geometry
         For each environment float[branch, g]: geometry of the path in each forced-blank branch.
     weight
         For each environment float[branch]: product of Pr(blank | x_t) along the branch until its return is done.
     """
 
-    performance: np.ndarray
+    strata: np.ndarray
     geometry: dict[str, np.ndarray]
     weight: dict[str, np.ndarray]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.evaluate import METRICS, Evaluation, evaluate
+from whiffclock.evaluate import METRICS, Evaluation, Starts, evaluate
 from whiffclock.experiments.agents import Agent, policy
 from whiffclock.experiments.work import Work
 from whiffclock.params import ENVIRONMENTS
@@ -53,8 +53,13 @@ class Verdict:
     @property
     def errors(self) -> np.ndarray:
         """Standard errors float[metric] over time strata; NaN with a single stratum."""
-        n = len(self.strata)
-        return self.strata.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(len(self.means), np.nan)
+        return standard_errors(self.strata)
+
+
+def standard_errors(strata: np.ndarray) -> np.ndarray:
+    """float[metric] of float[stratum, metric]; NaN with a single stratum."""
+    n = len(strata)
+    return strata.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(strata.shape[1], np.nan)
 
 
 def testing(work: Work, agents: Sequence[Agent], environment: str, group: str) -> list[Piece]:
@@ -94,17 +99,36 @@ def verdicts(work: Work, agents: Sequence[Agent], environment: str) -> list[Verd
 
 def summary(evaluation: Evaluation) -> Verdict:
     """The few numbers of an evaluation that figures need."""
-    stratum = evaluation.starts.stratum
-    values = np.stack([evaluation.per_start(metric) for metric in METRICS], axis=1)
-    sums = np.stack([np.bincount(stratum, weights=column) for column in values.T], axis=1)
     steps = evaluation.mode_steps.sum(axis=0)
     return Verdict(
-        means=values.mean(axis=0),
-        strata=sums / np.bincount(stratum)[:, None],
+        means=np.array([evaluation.mean(metric) for metric in METRICS]),
+        strata=strata_means(evaluation),
         lost=np.bincount(evaluation.lost_at(), minlength=evaluation.occupancy.shape[1]),
         failures=int((~evaluation.arrived).sum()),
         mode_share=steps / steps.sum(),
     )
+
+
+def strata_means(evaluation: Evaluation, some: np.ndarray | None = None) -> np.ndarray:
+    """float[stratum, metric]: means over the starts of each time stratum, or over ``some`` of them."""
+    values = np.stack([evaluation.per_start(metric) for metric in METRICS], axis=1)
+    stratum = evaluation.starts.stratum
+    if some is not None:
+        values, stratum = values[some], stratum[some]
+    sums = np.stack([np.bincount(stratum, weights=column) for column in values.T], axis=1)
+    return sums / np.bincount(stratum)[:, None]
+
+
+def sample(starts: Starts, count: int) -> np.ndarray:
+    """Indices of about ``count`` starts, in order: as many from every time stratum, one at least, drawn once for all.
+
+    Whoever is too slow for all starts is judged from these, and can still be compared with the others start by
+    start.
+    """
+    rng = np.random.default_rng(0)
+    strata = [np.flatnonzero(starts.stratum == stratum) for stratum in np.unique(starts.stratum)]
+    share = max(1, count // len(strata))
+    return np.concatenate([np.sort(rng.permutation(members)[:share]) for members in strata])
 
 
 def description(work: Work, agent: Agent, environment: str) -> dict[str, Any]:

@@ -4,13 +4,13 @@ The work of a profile is counted in searches (episodes of training, searches of 
 about 160,000 of them per second on the built-in plume, so that an agent of 3,000,001 episodes takes 14 to 20
 seconds. Trainings and evaluations of a whole reproduction, on two cores:
 
-========  ======  =========  ====================  ==========
-profile   agents  episodes   searches in all       time
-========  ======  =========  ====================  ==========
-quick     102     250,000    22 million            75 s
-standard  194     1,200,000  184 million           10 min
-paper     336     3,000,001  855 million           44 min
-========  ======  =========  ====================  ==========
+========  ======  =========  ========  ======
+profile   agents  episodes   searches  time
+========  ======  =========  ========  ======
+quick     102     250,000    26 mill.  80 s
+standard  194     1,200,000  194 mill. 10 min
+paper     336     3,000,001  850 mill. 42 min
+========  ======  =========  ========  ======
 
 The scan of tau is shorter than a full training, since it is there to divide decisions evenly and to show
 trends; a training of any length keeps the shape of the schedules. The supplement's other initial conditions
@@ -57,8 +57,9 @@ class Profile(Settings):
         H: number of clock states, and the longest search.
     bayes_backups
         Budget of the Bayesian agent's solver, in backups, so that its policy does not depend on the machine.
-    bayes_snapshots
-        Start snapshots per cell in evaluations of the Bayesian agent, whose searches are far slower.
+    bayes_starts
+        Starts from which the Bayesian agent is judged: a sample of the others' starts, as many from every time
+        stratum, since its searches are far slower.
     bayes_trials
         Searches per environment whose whiffs branch into forced blanks.
     """
@@ -71,14 +72,14 @@ class Profile(Settings):
     scan_episodes: int
     initial_seeds: int
     bayes_backups: int
-    bayes_snapshots: int
+    bayes_starts: int
     bayes_trials: int
     taus: tuple[int, ...] = TAUS
     horizon: int = 500
 
     def __post_init__(self) -> None:
         numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes", "initial_seeds")
-        require_positive(self, *numbers, "bayes_backups", "bayes_snapshots", "bayes_trials")
+        require_positive(self, *numbers, "bayes_backups", "bayes_starts", "bayes_trials")
         require(
             self.initial_seeds <= self.seeds,
             f"There are {self.initial_seeds} agents per initial condition, but {self.seeds} in the main ensembles, "
@@ -119,7 +120,7 @@ PROFILES = {
             scan_episodes=100_000,
             initial_seeds=3,
             bayes_backups=300,
-            bayes_snapshots=1,
+            bayes_starts=160,
             bayes_trials=10,
         ),
         Profile(
@@ -131,7 +132,7 @@ PROFILES = {
             scan_episodes=300_000,
             initial_seeds=5,
             bayes_backups=2_000,
-            bayes_snapshots=2,
+            bayes_starts=800,
             bayes_trials=40,
         ),
         Profile(
@@ -143,7 +144,7 @@ PROFILES = {
             scan_episodes=1_000_000,
             initial_seeds=8,
             bayes_backups=20_000,
-            bayes_snapshots=4,
+            bayes_starts=4_000,
             bayes_trials=100,
         ),
     )
