@@ -1,16 +1,16 @@
 """How much to compute: the paper's numbers, or fewer for a first look.
 
 The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does
-about 160,000 of them per second on the built-in plume, so that an agent of 3,000,001 episodes takes 14 to 20
+about 180,000 of them per second on the built-in plume, so that an agent of 3,000,001 episodes takes 14 to 18
 seconds. Trainings and evaluations of a whole reproduction, on two cores:
 
-========  ======  =========  ========  ======
-profile   agents  episodes   searches  time
-========  ======  =========  ========  ======
-quick     102     250,000    26 mill.  80 s
-standard  194     1,200,000  194 mill. 10 min
-paper     336     3,000,001  850 mill. 42 min
-========  ======  =========  ========  ======
+========  ======  =========  ===========  ============
+profile   agents  episodes   searches     time
+========  ======  =========  ===========  ============
+quick     96      250,000    22 million   60 to 75 s
+standard  202     1,200,000  196 million  8 to 10 min
+paper     348     3,000,001  862 million  38 to 42 min
+========  ======  =========  ===========  ============
 
 The scan of tau is shorter than a full training, since it is there to divide decisions evenly and to show
 trends; a training of any length keeps the shape of the schedules. The supplement's other initial conditions
@@ -31,6 +31,10 @@ from whiffclock.params import (
     require,
     require_positive,
 )
+
+#: Values of tau in the scan: with 1, where Q- takes over after two whiffs in a row, they bracket an even division of
+#: decisions in the densest plume as well.
+SCAN_TAUS = (1, *TAUS)
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Profile(Settings):
     bayes_backups: int
     bayes_starts: int
     bayes_trials: int
-    taus: tuple[int, ...] = TAUS
+    taus: tuple[int, ...] = SCAN_TAUS
     horizon: int = 500
 
     def __post_init__(self) -> None:
@@ -117,8 +121,8 @@ PROFILES = {
             episodes=250_000,
             snapshots=8,
             scan_seeds=1,
-            scan_episodes=100_000,
-            initial_seeds=3,
+            scan_episodes=60_000,
+            initial_seeds=2,
             bayes_backups=300,
             bayes_starts=160,
             bayes_trials=10,
