@@ -14,7 +14,7 @@ import pytest
 
 from whiffclock.evaluate import METRICS, evaluate
 from whiffclock.experiments import agents, groups, judged
-from whiffclock.experiments.measures import ENVIRONMENT_NAMES, GEOMETRY
+from whiffclock.experiments.measures import GEOMETRY
 from whiffclock.experiments.profiles import PROFILES, Profile
 from whiffclock.experiments.reproduce import FIGURES, outlook, parse_figures, reproduce, unfinished
 from whiffclock.experiments.results import Result
@@ -300,7 +300,3 @@ def test_the_command_refuses_in_one_sentence(words, tmp_path):
     assert done.stderr.count("\n") == 1
     assert words[0] in done.stderr
     assert not (tmp_path / "out").exists()
-
-
-def test_environments_keep_their_order():
-    assert ENVIRONMENT_NAMES == tuple(ENVIRONMENTS) == ("denser", "dense", "sparse", "sparser")

@@ -4,6 +4,7 @@ What it will take: per environment one policy, solved within ``profile.bayes_bac
 from the starts ``sample(work.starts(environment), profile.bayes_starts)`` of
 :func:`~whiffclock.experiments.judged.sample`; and the recovery ensemble of ``profile.bayes_trials``
 searches. :func:`pieces` names these as pieces of work, and :func:`bayes_results` reads their records.
+The cost of a piece is told in searches, at :data:`~whiffclock.runs.pieces.SEARCHES_PER_SECOND`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ seconds. Trainings and evaluations of a whole reproduction, on two cores:
 ========  ======  =========  ===========  ============
 profile   agents  episodes   searches     time
 ========  ======  =========  ===========  ============
-quick     96      250,000    22 million   60 to 75 s
+quick     96      250,000    22 million   60 to 80 s
 standard  202     1,200,000  196 million  8 to 10 min
 paper     348     3,000,001  862 million  38 to 42 min
 ========  ======  =========  ===========  ============

@@ -111,9 +111,10 @@ def reproduce(
     todo = unfinished(work, figures)
     if todo:
         work.prepare()
-    for wave in waves(need for figure in todo for need in FIGURES[figure].NEEDS):
+    plan = waves(need for figure in todo for need in FIGURES[figure].NEEDS)
+    for stage, wave in enumerate(plan, start=1):
         if say is not None:
-            say(_headline(wave))
+            say(f"stage {stage} of {len(plan)}")
         pieces: list[Piece] = [piece for name in wave for piece in GROUPS[name].pieces(work)]
         complete(work.store, pieces, workers, progress, account)
     if say is not None:
@@ -139,9 +140,3 @@ def result(work: Work, figure: str) -> Result:
 def _kept(work: Work, figure: str) -> Result | None:
     revision = FIGURES[figure].REVISION
     return load_result(work.store, figure, work.profile, work.plume.fingerprint, revision)
-
-
-def _headline(wave: Sequence[str]) -> str:
-    """What a wave does, in a word."""
-    words = {name.split()[0] for name in wave}
-    return "training" if "training" in words else "testing"

@@ -8,7 +8,6 @@ computed it.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -62,11 +61,6 @@ def as_floats(values: Any) -> np.ndarray:
     """An array of float64, or of float32 where it is one already."""
     array = np.asarray(values)
     return array if array.dtype == np.float32 else array.astype(np.float64)
-
-
-def none_if_nan(value: float) -> float | None:
-    """For facts: JSON has no NaN."""
-    return None if math.isnan(value) else float(value)
 
 
 def describe(profile: Profile, plume: str, revision: int) -> dict[str, Any]:
