@@ -1,0 +1,162 @@
+"""How much to compute: the paper's numbers, or fewer for a first look.
+
+The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does
+about 180,000 of them per second on the built-in plume, so that an agent of 3,000,001 episodes takes 14 to 18
+seconds. Trainings and evaluations of a whole reproduction, on two cores:
+
+========  ======  =========  ===========  ============
+profile   agents  episodes   searches     time
+========  ======  =========  ===========  ============
+quick     96      250,000    22 million   60 to 80 s
+standard  202     1,200,000  196 million  8 to 10 min
+paper     348     3,000,001  862 million  38 to 42 min
+========  ======  =========  ===========  ============
+
+The scan of tau is shorter than a full training, since it is there to divide decisions evenly and to show
+trends; a training of any length keeps the shape of the schedules. The supplement's other initial conditions
+have fewer agents than the main ensembles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whiffclock.experiments.tuning import TAUS
+from whiffclock.params import (
+    ClockSettings,
+    EvaluationSettings,
+    InputError,
+    LearningSettings,
+    Settings,
+    require,
+    require_positive,
+)
+
+#: Values of tau in the scan: with 1, where Q- takes over after two whiffs in a row, they bracket an even division of
+#: decisions in the densest plume as well.
+SCAN_TAUS = (1, *TAUS)
+
+
+@dataclass(frozen=True)
+class Profile(Settings):
+    """All numbers that a reproduction depends on, apart from the plume.
+
+    Attributes
+    ----------
+    name
+        What it is called; has no part in any result.
+    seeds
+        Agents per kind and environment.
+    episodes
+        Length of their training.
+    snapshots
+        Start snapshots per cell in evaluations (R11).
+    taus
+        Candidates for tau of the two-Q agents, and the values of its scan.
+    scan_seeds, scan_episodes
+        Agents per environment and tau in the scan, and the length of their training.
+    initial_seeds
+        Agents per environment and initial condition of the supplement (R10), trained for ``episodes``.
+    horizon
+        H: number of clock states, and the longest search.
+    bayes_backups
+        Budget of the Bayesian agent's solver, in backups, so that its policy does not depend on the machine.
+    bayes_starts
+        Starts from which the Bayesian agent is judged: a sample of the others' starts, as many from every time
+        stratum, since its searches are far slower.
+    bayes_trials
+        Searches per environment whose whiffs branch into forced blanks.
+    """
+
+    name: str
+    seeds: int
+    episodes: int
+    snapshots: int
+    scan_seeds: int
+    scan_episodes: int
+    initial_seeds: int
+    bayes_backups: int
+    bayes_starts: int
+    bayes_trials: int
+    taus: tuple[int, ...] = SCAN_TAUS
+    horizon: int = 500
+
+    def __post_init__(self) -> None:
+        numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes", "initial_seeds")
+        require_positive(self, *numbers, "bayes_backups", "bayes_starts", "bayes_trials")
+        require(
+            self.initial_seeds <= self.seeds,
+            f"There are {self.initial_seeds} agents per initial condition, but {self.seeds} in the main ensembles, "
+            "which serve as one of the conditions; give no more than these.",
+        )
+        require(len(self.taus) > 0, "The scan of tau has no values; it needs one at least.")
+        ClockSettings(self.horizon, self.taus)
+
+    def determines(self) -> dict[str, object]:
+        """What results depend on: all but the name."""
+        return {name: value for name, value in self.to_dict().items() if name != "name"}
+
+    @property
+    def learning(self) -> LearningSettings:
+        """Training of the main ensembles."""
+        return LearningSettings.shortened(self.episodes)
+
+    @property
+    def scan_learning(self) -> LearningSettings:
+        """Training of the agents in the scan of tau."""
+        return LearningSettings.shortened(self.scan_episodes)
+
+    @property
+    def evaluation(self) -> EvaluationSettings:
+        """How policies are judged."""
+        return EvaluationSettings(snapshots=self.snapshots)
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            name="quick",
+            seeds=5,
+            episodes=250_000,
+            snapshots=8,
+            scan_seeds=1,
+            scan_episodes=60_000,
+            initial_seeds=2,
+            bayes_backups=300,
+            bayes_starts=160,
+            bayes_trials=10,
+        ),
+        Profile(
+            name="standard",
+            seeds=10,
+            episodes=1_200_000,
+            snapshots=16,
+            scan_seeds=2,
+            scan_episodes=300_000,
+            initial_seeds=5,
+            bayes_backups=2_000,
+            bayes_starts=800,
+            bayes_trials=40,
+        ),
+        Profile(
+            name="paper",
+            seeds=20,
+            episodes=LearningSettings.episodes,
+            snapshots=16,
+            scan_seeds=3,
+            scan_episodes=1_000_000,
+            initial_seeds=8,
+            bayes_backups=20_000,
+            bayes_starts=4_000,
+            bayes_trials=100,
+        ),
+    )
+}
+
+
+def profile_named(name: str) -> Profile:
+    """One of :data:`PROFILES`."""
+    if name not in PROFILES:
+        raise InputError(f"--profile is {name!r}; it must be {', '.join(PROFILES)}.")
+    return PROFILES[name]
