@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock.kernels.episode import World, rollout, smell_all, step_all
-from whiffclock.params import EvaluationSettings, WorldSettings, require
+from whiffclock.params import ClockSettings, EvaluationSettings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import ClockPolicy, Policy
 
@@ -210,11 +210,11 @@ def evaluate(
     world: WorldSettings | None = None,
     settings: EvaluationSettings | None = None,
     starts: Starts | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Search with ``policy`` from every start, without exploration."""
+    """Search with ``policy`` from every start, without exploration; ``progress`` hears of searches that ended."""
     world, settings = world or WorldSettings(), settings or EvaluationSettings()
-    clock = policy.clock if isinstance(policy, ClockPolicy) else None
-    horizon = settings.horizon or (clock.horizon if clock else 500)
+    horizon = settings.horizon or own_horizon(policy)
     require_fit(policy, world)
     if starts is None:
         starts = make_starts(plume, threshold, world, settings, horizon)
@@ -228,14 +228,21 @@ def evaluate(
     kernel_world = plume.whiffs(threshold).world(world)
     if isinstance(policy, ClockPolicy):
         rollout(kernel_world, policy.tables, policy.actions, starts.points, horizon, *records)
+        if progress is not None:
+            progress(n)
     else:
-        rollout_any(kernel_world, policy, starts.points, horizon, *records)
+        rollout_any(kernel_world, policy, starts.points, horizon, *records, progress)
     return Evaluation(policy.name, threshold, starts, settings, horizon, *records, plume=plume.fingerprint)
+
+
+def own_horizon(policy: Policy) -> int:
+    """Steps that a policy is allowed by default: the H of its clock, or that of the paper."""
+    return policy.clock.horizon if isinstance(policy, ClockPolicy) else ClockSettings.horizon
 
 
 def require_fit(policy: Policy, world: WorldSettings) -> None:
     """Refuse a policy that was trained for another source region."""
-    if isinstance(policy, ClockPolicy) and "world" in policy.made_from:
+    if "world" in policy.made_from:
         trained = policy.made_from["world"]["radius"]
         require(
             trained == world.radius,

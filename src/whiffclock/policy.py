@@ -37,6 +37,14 @@ class Policy(Protocol):
     def modes(self) -> int:
         """Number of modes; 1 for a policy that has none."""
 
+    @property
+    def threshold(self) -> float | None:
+        """Threshold of the environment it was made for; None for a policy that belongs to none."""
+
+    @property
+    def made_from(self) -> dict[str, Any]:
+        """Everything that determined it, in plain values."""
+
     def begin(self, whiff: np.ndarray) -> Any:
         """Memory after the first observation, ``whiff`` (bool[n])."""
 

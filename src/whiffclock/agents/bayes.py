@@ -30,10 +30,12 @@ from whiffclock.kernels import belief as kernel
 from whiffclock.params import Settings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
+from whiffclock.pomdp.model import Vectors
 
 #: Displacement (x, y) of each action, in the order of :data:`whiffclock.policy.ACTIONS`.
 MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
 BLANK, WHIFF = 0, 1
+QUASI_OPTIMAL = "Bayesian"
 
 _NEGLIGIBLE = 1e-3  # share of the largest weight below which a position is left out when vectors are compared
 
@@ -109,8 +111,9 @@ class BeliefPolicy:
 
     name: str
     model: GridSearch
-    choose: Choice
+    choose: Choice = field(repr=False)
     made_from: dict[str, Any] = field(default_factory=dict)
+    vectors: GridVectors | None = field(default=None, repr=False)
     modes: int = 1
 
     @property
@@ -135,7 +138,8 @@ class BeliefPolicy:
         """The initial belief of n searches, before any observation."""
         root = self.model.root()
         one = np.array([len(root.cells)])
-        return self._decided(np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), one, root.cells, root.weights.astype(float))
+        who, start = np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        return self._decided(who, start, one, root.cells, root.weights.astype(np.float64))
 
     def act(self, memory: Beliefs) -> np.ndarray:
         """The action of each search's belief."""
@@ -172,6 +176,19 @@ class BeliefPolicy:
         undecided = Beliefs(who, start, size, cells, weights, np.zeros(len(start), dtype=np.int8))
         action = self.choose(self.model, undecided)
         return Beliefs(who, start, size, cells, weights, action)
+
+
+def quasi_optimal(model: GridSearch, vectors: Vectors, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
+    """The policy of a solved search model."""
+    require(isinstance(vectors, GridVectors), "A search policy needs vectors over the cells of a grid.")
+    assert isinstance(vectors, GridVectors)
+    return BeliefPolicy(QUASI_OPTIMAL, model, by_vectors(vectors), made_from or {}, vectors)
+
+
+def neighbour(name: str, model: GridSearch, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
+    """One of :data:`NEIGHBOURS`, which need no solving."""
+    require(name in NEIGHBOURS, f"There is no agent called {name!r}; there are {', '.join(NEIGHBOURS)}.")
+    return BeliefPolicy(name, model, NEIGHBOURS[name], made_from or {})
 
 
 def by_vectors(vectors: GridVectors) -> Choice:
@@ -217,3 +234,11 @@ def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, n
         worth = np.where(spread.probability > 0, spread.probability * measure(entropy, distance), 0.0)
         action[k] = np.add.reduceat(worth, edges.first[:-1]).argmin()
     return action
+
+
+#: Cheaper choices on the same belief, by name.
+NEIGHBOURS: dict[str, Choice] = {
+    "QMDP": qmdp,
+    "infotaxis": infotaxis,
+    "space-aware infotaxis": space_aware_infotaxis,
+}

@@ -1,4 +1,4 @@
-"""The command line: ``whiffclock reproduce | train | evaluate | compare | plume | runs | info | demo``."""
+"""The command line: ``whiffclock reproduce | train | evaluate | compare | bayes | pomdp | plume | runs | ...``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 # The commands register themselves with the app.
-from whiffclock.cli import demo, info, judge, plume, reproduce, runs, train  # noqa: E402, F401
+from whiffclock.cli import bayes, demo, info, judge, plume, pomdp, reproduce, runs, train  # noqa: E402, F401
 
 
 def main() -> None:

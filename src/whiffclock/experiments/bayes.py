@@ -1,23 +1,37 @@
 """The quasi-optimal Bayesian agent's part in the figures: its line in fig2, and all of fig8.
 
-What it will take: per environment one policy, solved within ``profile.bayes_backups`` backups; its evaluation
-from the starts ``sample(work.starts(environment), profile.bayes_starts)`` of
-:func:`~whiffclock.experiments.judged.sample`; and the recovery ensemble of ``profile.bayes_trials``
-searches. :func:`pieces` names these as pieces of work, and :func:`bayes_results` reads their records.
-The cost of a piece is told in searches, at :data:`~whiffclock.runs.pieces.SEARCHES_PER_SECOND`.
+One piece of work per environment: solve the POMDP within ``profile.bayes_backups`` backups, search from a
+sample of everyone's starts, and branch into forced blanks. Its record keeps what came out, not the policy,
+which is a thousand times as large: ``arrival`` of each search, ``geometry`` and ``weight`` of each branch, and
+``bounds`` on the value.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from whiffclock.agents.bayes import QUASI_OPTIMAL, BayesSettings, quasi_optimal, search_model
+from whiffclock.evaluate import Evaluation, Starts, evaluate
+from whiffclock.experiments.forced_blanks import BranchSettings, forced_blanks
+from whiffclock.experiments.judged import sample, strata_means
+from whiffclock.experiments.measures import ENVIRONMENT_NAMES
 from whiffclock.experiments.work import Work
-from whiffclock.runs.pieces import Piece
+from whiffclock.params import ENVIRONMENTS
+from whiffclock.pomdp.solver import Progress, SolverSettings, solve
+from whiffclock.runs.pieces import SEARCHES_PER_SECOND, Piece, Tick
 
 #: Name of the group of pieces.
 GROUP = "Bayesian agent"
+KIND = "bayes"
+
+# What things take on one core, about: for the time that is left.
+_SECONDS_PER_BACKUP = 5e-4
+_SECONDS_PER_SEARCH = 2e-3
+_SECONDS_PER_TRIAL = 5e-2
 
 
 @dataclass(frozen=True)
@@ -32,18 +46,112 @@ class BayesResults:
         For each environment float[branch, g]: geometry of the path in each forced-blank branch.
     weight
         For each environment float[branch]: product of Pr(blank | x_t) along the branch until its return is done.
+    bounds
+        float[e, 2]: bounds on the value of the POMDP.
     """
 
     strata: np.ndarray
     geometry: dict[str, np.ndarray]
     weight: dict[str, np.ndarray]
+    bounds: np.ndarray
 
 
 def pieces(work: Work) -> list[Piece]:
-    """Solutions, evaluations and recovery ensembles; none yet."""
-    return []
+    """One for each environment."""
+    profile = work.profile
+    seconds = (
+        profile.bayes_backups * _SECONDS_PER_BACKUP
+        + profile.bayes_starts * _SECONDS_PER_SEARCH
+        + profile.bayes_trials * _SECONDS_PER_TRIAL
+    )
+    cost = int(seconds * SEARCHES_PER_SECOND)
+    return [
+        Piece(KIND, _description(work, environment), _maker(work, environment, cost), cost, GROUP)
+        for environment in ENVIRONMENT_NAMES
+    ]
 
 
-def bayes_results(work: Work) -> BayesResults | None:
-    """What the store has of the Bayesian agent; None as long as there is no such agent."""
-    return None
+def bayes_results(work: Work) -> BayesResults:
+    """What the store has of the Bayesian agent."""
+    records = {name: work.store.load(KIND, _description(work, name)).arrays for name in ENVIRONMENT_NAMES}
+    return BayesResults(
+        strata=np.stack([strata_means(_evaluation(work, name, records[name]["arrival"])) for name in records]),
+        geometry={name: record["geometry"] for name, record in records.items()},
+        weight={name: record["weight"] for name, record in records.items()},
+        bounds=np.stack([record["bounds"] for record in records.values()]),
+    )
+
+
+def _solver(work: Work) -> SolverSettings:
+    return SolverSettings(seconds=None, backups=work.profile.bayes_backups)
+
+
+def _branching(work: Work) -> BranchSettings:
+    return BranchSettings(trials=work.profile.bayes_trials, horizon=work.profile.horizon)
+
+
+def _description(work: Work, environment: str) -> dict[str, Any]:
+    """Everything that determines a record."""
+    return {
+        "agent": QUASI_OPTIMAL,
+        "plume": work.plume.fingerprint,
+        "threshold": ENVIRONMENTS[environment],
+        "world": work.world.to_dict(),
+        "model": BayesSettings().to_dict(),
+        "solver": _solver(work).to_dict(),
+        "evaluation": work.profile.evaluation.to_dict(),
+        "starts": work.profile.bayes_starts,
+        "branches": _branching(work).to_dict(),
+    }
+
+
+def _starts(work: Work, environment: str) -> Starts:
+    every = work.starts(environment)
+    some = sample(every, work.profile.bayes_starts)
+    return Starts(every.points[some], every.stratum[some], every.shortest[some])
+
+
+def _maker(work: Work, environment: str, cost: int) -> Callable[[Tick], dict[str, np.ndarray]]:
+    threshold, profile = ENVIRONMENTS[environment], work.profile
+
+    def make(tick: Tick) -> dict[str, np.ndarray]:
+        told = 0
+
+        def solving(state: Progress) -> None:
+            nonlocal told
+            done = int(state.backups * _SECONDS_PER_BACKUP * SEARCHES_PER_SECOND)
+            tick(done - told)
+            told = done
+
+        model = search_model(work.plume, threshold, world=work.world)
+        solution = solve(model, _solver(work), progress=solving)
+        policy = quasi_optimal(model, solution.vectors)
+        starts = _starts(work, environment)
+        judged = evaluate(policy, work.plume, threshold, work.world, profile.evaluation, starts)
+        branches = forced_blanks(policy, work.plume, threshold, work.world, _branching(work))
+        tick(cost - told)
+        return {
+            "arrival": judged.arrival,
+            "geometry": branches.metrics,
+            "weight": branches.weight,
+            "bounds": np.array([solution.lower, solution.upper]),
+        }
+
+    return make
+
+
+def _evaluation(work: Work, environment: str, arrival: np.ndarray) -> Evaluation:
+    """As much of the evaluation as the figures need."""
+    n = len(arrival)
+    return Evaluation(
+        policy=QUASI_OPTIMAL,
+        threshold=ENVIRONMENTS[environment],
+        starts=_starts(work, environment),
+        settings=work.profile.evaluation,
+        horizon=work.profile.horizon,
+        arrival=arrival,
+        last_whiff=np.full((n, 3), -1),
+        mode_steps=np.zeros((n, 1)),
+        occupancy=np.zeros((1, *work.plume.field.shape[1:])),
+        plume=work.plume.fingerprint,
+    )

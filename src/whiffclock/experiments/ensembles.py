@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from whiffclock.agents.files import load_policy
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.archive import require_writable
 from whiffclock.params import InputError, environment_name, require
-from whiffclock.policy import ClockPolicy
+from whiffclock.policy import ClockPolicy, Policy
 from whiffclock.runs.engine import cores, run_jobs
 from whiffclock.runs.store import Store
 
@@ -112,7 +113,7 @@ def _train_missing(
     return [(fresh[i], True) if policy is None else (policy, False) for i, policy in enumerate(kept)]
 
 
-def find_policies(paths: Sequence[Path]) -> list[tuple[Path, ClockPolicy]]:
+def find_policies(paths: Sequence[Path]) -> list[tuple[Path, Policy]]:
     """Policies from files and folders (searched through and through), in order of name."""
     files: list[Path] = []
     for path in paths:
@@ -124,4 +125,4 @@ def find_policies(paths: Sequence[Path]) -> list[tuple[Path, ClockPolicy]]:
             files.append(path)
     if not files:
         raise InputError("No policies were named; give files, or a folder of them.")
-    return [(file, ClockPolicy.load(file)) for file in files]
+    return [(file, load_policy(file)) for file in files]

@@ -15,14 +15,16 @@ cast_angle : float[e]
 cast_scan : float[e, angle, m]
     Means at all the angles of ``facts["angles"]``.
 bayes : float[e, m, 2]
-    Mean and standard error of the Bayesian agent; NaN as long as there is none. Its starts are a sample of the
-    others', ``facts["bayes_starts"]`` of them.
+    Mean and standard error of the Bayesian agent. Its starts are a sample of the others',
+    ``facts["bayes_starts"]`` of them.
 bayes_strata : float[e, t, m]
     The same by time stratum.
+bayes_bounds : float[e, 2]
+    Lower and upper bound on the value of the Bayesian agent's POMDP, in its own discounted reward.
 single_on_bayes_starts : float[e, a, t, m]
     The single-Q agents by time stratum, over the starts of the Bayesian agent, to be compared with it.
 
-Facts: tau (per environment), heuristic_tau, angles, bayes (whether there is such an agent), bayes_starts.
+Facts: tau (per environment), heuristic_tau, angles, bayes_starts.
 """
 
 from __future__ import annotations
@@ -30,7 +32,6 @@ from __future__ import annotations
 import numpy as np
 
 from whiffclock.agents.castsurge import ANGLES
-from whiffclock.evaluate import METRICS
 from whiffclock.experiments import agents, groups
 from whiffclock.experiments.bayes import bayes_results
 from whiffclock.experiments.judged import Verdict, load, sample, standard_errors, strata_means, verdicts
@@ -40,7 +41,7 @@ from whiffclock.experiments.results import Result
 from whiffclock.experiments.work import Work
 
 NEEDS = (groups.SINGLE_HOME, groups.TWO_HOME, groups.HEURISTIC, groups.CAST, groups.BAYES)
-REVISION = 1
+REVISION = 2
 
 
 def compute(work: Work) -> Result:
@@ -61,7 +62,6 @@ def compute(work: Work) -> Result:
         tau=taus(work),
         heuristic_tau=HEURISTIC_TAU,
         angles=list(ANGLES),
-        bayes=bayes_results(work) is not None,
         bayes_starts=len(sample(work.starts(ENVIRONMENT_NAMES[0]), work.profile.bayes_starts)),
     )
     return Result("fig2", arrays, told)
@@ -69,11 +69,10 @@ def compute(work: Work) -> Result:
 
 def _bayes(work: Work) -> dict[str, np.ndarray]:
     found = bayes_results(work)
-    absent = np.full((len(ENVIRONMENT_NAMES), work.profile.snapshots, len(METRICS)), np.nan)
-    by_stratum = absent if found is None else found.strata
     return {
-        "bayes": np.stack([np.stack([one.mean(axis=0), standard_errors(one)], axis=1) for one in by_stratum]),
-        "bayes_strata": by_stratum,
+        "bayes": np.stack([np.stack([one.mean(axis=0), standard_errors(one)], axis=1) for one in found.strata]),
+        "bayes_strata": found.strata,
+        "bayes_bounds": found.bounds,
         "single_on_bayes_starts": in_each(lambda e: _single_on_bayes_starts(work, e)),
     }
 

@@ -8,23 +8,19 @@ geometry_<environment> : float[branch, g]
 weight_<environment> : float[branch]
     Weight of each branch.
 
-There are no branches as long as there is no Bayesian agent.
-
-Facts: trials, backups, bayes (whether there is such an agent).
+Facts: trials, backups.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from whiffclock.experiments import groups
 from whiffclock.experiments.bayes import bayes_results
-from whiffclock.experiments.measures import ENVIRONMENT_NAMES, GEOMETRY, facts
+from whiffclock.experiments.measures import ENVIRONMENT_NAMES, facts
 from whiffclock.experiments.results import Result
 from whiffclock.experiments.work import Work
 
 NEEDS = (groups.BAYES,)
-REVISION = 1
+REVISION = 2
 
 
 def compute(work: Work) -> Result:
@@ -32,8 +28,7 @@ def compute(work: Work) -> Result:
     bayes = bayes_results(work)
     arrays = {}
     for environment in ENVIRONMENT_NAMES:
-        none = np.zeros((0, len(GEOMETRY)))
-        arrays[f"geometry_{environment}"] = none if bayes is None else bayes.geometry[environment]
-        arrays[f"weight_{environment}"] = none[:, 0] if bayes is None else bayes.weight[environment]
-    told = facts(work, trials=work.profile.bayes_trials, backups=work.profile.bayes_backups, bayes=bayes is not None)
+        arrays[f"geometry_{environment}"] = bayes.geometry[environment]
+        arrays[f"weight_{environment}"] = bayes.weight[environment]
+    told = facts(work, trials=work.profile.bayes_trials, backups=work.profile.bayes_backups)
     return Result("fig8", arrays, told)

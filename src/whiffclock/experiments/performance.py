@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from whiffclock.agents.compose import heuristic_two_q
-from whiffclock.evaluate import METRICS, Evaluation
+from whiffclock.evaluate import METRICS, Evaluation, own_horizon
 from whiffclock.experiments.tuning import evaluate_all, tune_angle
 from whiffclock.params import EvaluationSettings, WorldSettings, environment_name
 from whiffclock.plume import Plume
-from whiffclock.policy import ClockPolicy
+from whiffclock.policy import ClockPolicy, Policy
 
 #: The one tau of the 2Q^h agents, which are never retrained.
 HEURISTIC_TAU = 10
@@ -55,7 +55,7 @@ class Row:
 
 def compare(
     plume: Plume,
-    policies: Iterable[ClockPolicy],
+    policies: Iterable[Policy],
     thresholds: Sequence[float],
     world: WorldSettings | None = None,
     settings: EvaluationSettings | None = None,
@@ -71,14 +71,14 @@ def compare(
     policies = list(policies)
     rows = []
     for threshold in thresholds:
-        groups: dict[str, list[ClockPolicy]] = defaultdict(list)
+        groups: dict[str, list[Policy]] = defaultdict(list)
         for policy in policies:
             trained = policy.threshold
             if everywhere and trained is not None:
                 groups[f"{policy.name} ({environment_name(trained)})"].append(policy)
             elif trained in (None, threshold):
                 groups[policy.name].append(policy)
-        horizon = settings.horizon or max((p.clock.horizon for p in policies), default=500)
+        horizon = settings.horizon or max((own_horizon(p) for p in policies), default=500)
         name = environment_name(threshold)
         for agent, members in groups.items():
             rows.append(Row(name, agent, evaluate_all(members, plume, threshold, world, settings, horizon)))
@@ -88,12 +88,12 @@ def compare(
 
 
 def heuristic_ensemble(
-    policies: Iterable[ClockPolicy], dense: float, sparse: float, tau: int = HEURISTIC_TAU
+    policies: Iterable[Policy], dense: float, sparse: float, tau: int = HEURISTIC_TAU
 ) -> list[ClockPolicy]:
     """2Q^h agents from the single-Q agents of two environments, paired by seed."""
     by_seed: dict[float, dict[int, ClockPolicy]] = {dense: {}, sparse: {}}
     for policy in policies:
-        if policy.modes == 1 and policy.threshold in by_seed:
+        if isinstance(policy, ClockPolicy) and policy.modes == 1 and policy.threshold in by_seed:
             by_seed[policy.threshold][policy.made_from["seed"]] = policy
     seeds = sorted(by_seed[dense].keys() & by_seed[sparse].keys())
     return [heuristic_two_q(by_seed[dense][s], by_seed[sparse][s], tau) for s in seeds]

@@ -10,7 +10,7 @@ from whiffclock.agents.qlearning import Task, train
 from whiffclock.evaluate import Evaluation, evaluate, make_starts
 from whiffclock.params import ClockSettings, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
-from whiffclock.policy import ClockPolicy
+from whiffclock.policy import ClockPolicy, Policy
 from whiffclock.runs.engine import Job, cores, run_jobs
 
 TAUS = (2, 3, 5, 8, 12, 20, 35, 60)
@@ -32,7 +32,7 @@ def tune_angle(
 
 
 def evaluate_all(
-    policies: Sequence[ClockPolicy],
+    policies: Sequence[Policy],
     plume: Plume,
     threshold: float,
     world: WorldSettings,

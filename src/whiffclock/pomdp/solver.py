@@ -182,10 +182,10 @@ class _Run:
 
     def _sample(self) -> None:
         """One walk of whichever way of sampling has had fewer backups."""
-        settings, full = self.settings, self._megabytes() > self.settings.megabytes
+        settings = self.settings
         share = {"policy": 1, "bounds": 1 if self.bound.interpolates else _UPPER_PER_POLICY}
         turn = min(self.backups, key=lambda way: self.backups[way] / share[way])
-        if settings.sampling == "policy" or (settings.sampling == "mixed" and (turn == "policy" or full)):
+        if settings.sampling == "policy" or (settings.sampling == "mixed" and turn == "policy"):
             self.backups["policy"] += by_policy(self.tree, self.root, self.rng, self.depth)
         elif settings.sampling == "mixed" and not self.bound.interpolates:
             self.backups["bounds"] += by_upper(self.tree, self.root, self.rng, self.depth)
