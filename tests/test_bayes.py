@@ -1,0 +1,221 @@
+"""The Bayesian agent: its model of a plume, its file, its recovery, and the commands."""
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from whiffclock.agents.bayes import BayesSettings, neighbour, quasi_optimal, search_model
+from whiffclock.agents.castsurge import cast_and_surge
+from whiffclock.agents.files import load_belief_policy, load_policy, save_belief_policy
+from whiffclock.evaluate import evaluate
+from whiffclock.experiments.forced_blanks import METRICS, BranchSettings, blank_probability, forced_blanks
+from whiffclock.params import EvaluationSettings, InputError, WorldSettings
+from whiffclock.plume.files import write_plume
+from whiffclock.plume.standin import standin_plume
+from whiffclock.pomdp.solver import SolverSettings, solve
+from whiffclock.recovery import follow_blanks, follow_return, geometry
+
+WHIFFCLOCK = [sys.executable, "-c", "from whiffclock.cli import main; main()"]
+DENSE = 3e-6
+
+
+def run(*words):
+    return subprocess.run([*WHIFFCLOCK, *map(str, words)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return standin_plume(snapshots=150, length=20, width=11, seed=3)
+
+
+@pytest.fixture(scope="module")
+def model(small):
+    return search_model(small, DENSE)
+
+
+@pytest.fixture(scope="module")
+def solution(model):
+    return solve(model, SolverSettings(seconds=None, backups=1500))
+
+
+@pytest.fixture(scope="module")
+def agent(model, solution):
+    return quasi_optimal(model, solution.vectors, {"threshold": DENSE})
+
+
+def test_the_model_is_the_record_seen_from_the_source(small, model):
+    length, width = small.field.shape[1:]
+    assert model.target.shape == (2 * length - 1, 2 * width - 1)
+    x0, y0 = small.source
+    frequency = (np.asarray(small.field) >= DENSE).mean(axis=0)
+    floor = BayesSettings().floor
+    for x, y in [(5, y0), (12, y0 + 2), (19, 0)]:
+        here = model.likelihood[1, length - 1 + x - x0, width - 1 + y - y0]
+        assert here == pytest.approx(np.clip(frequency[x, y], floor, 1 - floor))
+    assert model.likelihood[1, 0].max() == floor  # upwind of the record
+    assert model.likelihood.sum(axis=0) == pytest.approx(1)
+    middle = np.argwhere(model.target) - [length - 1, width - 1]
+    assert {tuple(offset) for offset in middle} == {
+        (x, y) for x in range(-2, 3) for y in range(-2, 3) if x * x + y * y <= 4
+    }
+    starts = small.starts(DENSE, WorldSettings())
+    assert (model.initial > 0).sum() == len(starts)
+
+
+def test_the_agent_does_what_its_bounds_promise_and_beats_its_neighbours(small, model, solution, agent):
+    assert 0 < solution.lower <= solution.upper < 1
+    settings = EvaluationSettings(snapshots=4)
+    judged = evaluate(agent, small, DENSE, settings=settings)
+    assert judged.mean("f+") > 0.95
+    tuned = max(evaluate(cast_and_surge(angle), small, DENSE, settings=settings).mean("G") for angle in (20, 40, 60))
+    qmdp = evaluate(neighbour("QMDP", model), small, DENSE, settings=settings)
+    assert judged.mean("G") > max(tuned, qmdp.mean("G"))
+
+
+def test_file_round_trip(small, agent, model, tmp_path):
+    for policy in (agent, neighbour("infotaxis", model, {"threshold": DENSE})):
+        save_belief_policy(tmp_path / "policy.npz", policy)
+        again = load_policy(tmp_path / "policy.npz")
+        assert (again.name, again.threshold) == (policy.name, DENSE)
+        settings = EvaluationSettings(snapshots=1)
+        before, after = (evaluate(p, small, DENSE, settings=settings) for p in (policy, again))
+        assert np.array_equal(before.arrival, after.arrival)
+    assert load_belief_policy(tmp_path / "policy.npz").vectors is None
+
+
+def test_a_damaged_file_is_refused(agent, tmp_path):
+    path = tmp_path / "policy.npz"
+    save_belief_policy(path, agent)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays["likelihood"] = arrays["likelihood"] * 2
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match="damaged whiffclock policy"):
+        load_policy(path)
+
+
+def test_blank_probability_by_hand():
+    blank = np.array([[0.5, 0.25], [0.8, 1.0]])
+    path = np.array([[0, 0], [0, 1], [1, 1], [1, 0], [2, 0]])
+    assert blank_probability(path, blank) == pytest.approx(0.25 * 1.0 * 0.8)  # not the whiff, not off the grid
+    assert blank_probability(path[:1], blank) == 1.0
+
+
+def test_a_clock_branches_into_its_one_void_trajectory(small):
+    policy = cast_and_surge(30, horizon=60)
+    branches = forced_blanks(policy, small, DENSE, settings=BranchSettings(trials=5, steps=20, horizon=60))
+    void = follow_blanks(policy, policy.begin(np.ones(1, dtype=bool)), 60)[0]
+    assert len(branches) > 5
+    for path, at in zip(branches.paths, branches.at, strict=True):
+        assert np.array_equal(path - at, void)  # it never returns, so it is followed for all 60 steps
+    assert (branches.metrics[:, METRICS.index("surge_length")] == geometry(void).surge_length).all()
+    assert np.isnan(branches.metrics[:, METRICS.index("backtracking_initiation")]).all()
+
+
+def test_branches_start_at_whiffs_and_end_with_their_return(small, agent):
+    settings = BranchSettings(trials=8, steps=30, horizon=120)
+    branches = forced_blanks(agent, small, DENSE, settings=settings)
+    assert len(branches) > 8
+    assert ((branches.weight >= 0) & (branches.weight <= 1)).all()
+    assert branches.weight.any()
+    for path, metrics in zip(branches.paths, branches.metrics, strict=True):
+        assert metrics == pytest.approx(list(asdict(geometry(path)).values()), nan_ok=True)
+        moves = np.diff(path[:, 0])
+        if len(path) <= settings.horizon:
+            assert (moves[-1:] == 1).all()  # the last move of a return is downwind
+    again = forced_blanks(agent, small, DENSE, settings=settings)
+    assert np.array_equal(again.weight, branches.weight)
+
+
+def test_follow_return_is_follow_blanks_cut_short(agent):
+    memory = agent.begin(np.ones(3, dtype=bool))
+    whole = follow_blanks(agent, memory, 80)
+    for path, full in zip(follow_return(agent, memory, 80), whole, strict=True):
+        assert np.array_equal(path, full[: len(path)])
+
+
+def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
+    plume, policy = tmp_path / "plume.npz", tmp_path / "bayes.npz"
+    write_plume(small, plume)
+    solve_words = ["bayes", "solve", "--plume", plume, "-e", "dense", "--backups", 300, "--out", policy, "--json"]
+    done = run(*solve_words)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert 0 < facts["lower"] <= facts["upper"]
+    assert facts["backups"] >= 300
+    refused = run(*solve_words)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--force" in refused.stderr
+
+    on = run(*solve_words, "--force", "--start", policy)
+    assert json.loads(on.stdout)["lower"] >= facts["lower"]
+    other = run("bayes", "solve", "--plume", plume, "-e", "5e-5", "--backups", 9, "--start", policy)
+    assert other.returncode == 2
+    assert "was not solved for this" in other.stderr
+
+    words = ["--plume", plume, "--snapshots", 2, "--json"]
+    tested = json.loads(run("bayes", "evaluate", policy, "-a", "QMDP", "-e", "dense", *words).stdout)
+    assert [row["agent"] for row in tested] == ["bayes", "QMDP"]
+    plain = json.loads(run("evaluate", policy, *words).stdout)
+    assert plain[0]["G"] == tested[0]["G"]
+    compared = json.loads(run("compare", policy, *words).stdout)
+    assert [row["agent"] for row in compared["rows"]] == ["Bayesian", "cast-and-surge"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["bayes", "evaluate"], "Nobody was named"),
+        (["bayes", "evaluate", "-a", "dowsing"], "There is no agent called 'dowsing'"),
+        (["bayes", "solve", "-e", "thick"], "--environment is 'thick'"),
+        (["bayes", "solve", "-e", "dense", "--floor", "0.7"], "The floor is 0.7"),
+        (["bayes", "solve", "-e", "dense", "--seconds", "-1"], "seconds is -1"),
+        (["pomdp", "solve", "nowhere.pomdp"], "There is no file at nowhere.pomdp"),
+        (["pomdp", "solve", "model.txt"], "model.txt"),
+    ],
+)
+def test_bad_input_gets_one_sentence(words, sentence):
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_pomdp_solve_writes_a_policy_to_go_on_from(tmp_path):
+    model, policy = tmp_path / "tiger.pomdp", tmp_path / "tiger.policy"
+    model.write_text(
+        """discount: 0.95
+values: reward
+states: left right
+actions: listen open-left open-right
+observations: left right
+T: listen
+identity
+T: open-left
+uniform
+T: open-right
+uniform
+O: listen
+0.85 0.15
+0.15 0.85
+O: open-left
+uniform
+O: open-right
+uniform
+R: listen : * : * : * -1
+R: open-left : left : * : * -100
+R: open-left : right : * : * 10
+R: open-right : left : * : * 10
+R: open-right : right : * : * -100
+"""
+    )
+    first = json.loads(run("pomdp", "solve", model, "--json", "--out", policy).stdout)
+    assert first["ended"] == "gap reached"
+    assert first["lower"] <= 19.3721  # bounds of the reference solver: 19.3711 and 19.3721
+    assert first["upper"] >= 19.3711
+    on = json.loads(run("pomdp", "solve", model, "--json", "--start", policy, "--backups", 0).stdout)
+    assert on["lower"] == pytest.approx(first["lower"], abs=1e-9)
