@@ -94,12 +94,12 @@ def by_bounds(tree: Tree, root: Spread, epsilon: float, predictor: Predictor) ->
         predictor.visit(node, tree.model.entropy(spread.belief))
         if predictor(node) <= floor and upper <= max(ceiling, lower + allowed):
             break
-        low = tree.action_values(node, tree.edge_lower)
-        high = tree.action_values(node, tree.edge_upper)
+        low = tree.action_values(node, spread, tree.edge_lower)
+        high = tree.action_values(node, spread, tree.edge_upper)
         floor, ceiling = max(floor, low.max()), max(ceiling, low.max() + allowed)
         action = int(high.argmax())
         allowed /= gamma
-        edge, worth = _most_uncertain(tree, node, action, allowed)
+        edge, worth = _most_uncertain(tree, node, spread, action, allowed)
         if worth <= 0 or len(walk) > _DEEPEST:
             break
         at = int(tree.first_edge[node]) + edge
@@ -112,12 +112,12 @@ def by_bounds(tree: Tree, root: Spread, epsilon: float, predictor: Predictor) ->
     return steps
 
 
-def _most_uncertain(tree: Tree, node: int, action: int, allowed: float) -> tuple[int, float]:
+def _most_uncertain(tree: Tree, node: int, spread: Spread, action: int, allowed: float) -> tuple[int, float]:
     """The edge of an action with the most probable gap beyond what is allowed, and its probability."""
     first = tree.model.edges(int(tree.block[node])).first
     start = int(tree.first_edge[node] + first[action])
     of = slice(start, int(tree.first_edge[node] + first[action + 1]))
-    chance = tree.probability[of]
+    chance = spread.probability[first[action] : first[action + 1]]
     possible = chance > 0
     excess = np.full(len(chance), -np.inf)
     excess[possible] = chance[possible] * (tree.edge_upper[of] - tree.edge_lower[of] - allowed)[possible]
@@ -131,7 +131,7 @@ def by_policy(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) ->
     while len(walk) < depth:
         walk.append((node, spread))
         see_vectors(tree, node, spread)
-        action = int(tree.action_values(node, tree.edge_lower).argmax())
+        action = int(tree.action_values(node, spread, tree.edge_lower).argmax())
         edge = _draw(tree, node, action, spread.probability, rng.random())
         if edge < 0:
             break
@@ -145,7 +145,7 @@ def by_upper(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> 
     size = tree.size
     while len(walk) < depth and tree.size - size < _NEW_PER_WALK:
         walk.append((node, spread))
-        action = int(tree.action_values(node, tree.edge_upper).argmax())
+        action = int(tree.action_values(node, spread, tree.edge_upper).argmax())
         here = tree.edges_of(node)
         worth = np.where(spread.probability > 0, spread.probability * tree.edge_upper[here], 0.0)
         first = tree.model.edges(int(tree.block[node])).first
