@@ -292,7 +292,7 @@ class GridVectors:
             return
         cells, table = spread.children
         n = kernel.main_rows(table, np.float32(_NEGLIGIBLE), self._top, self._rows)
-        before = np.where(spread.probability > 0, lower * spread.probability, 0.0).astype(np.float32)
+        before = (np.where(spread.probability > 0, lower, 0.0) * spread.probability).astype(np.float32)
         best = before.copy()
         kernel.best_vectors(self._tiles, first, len(self), cells, table, self._rows[:n], self._sums, best, pick)
         better = best > before

@@ -147,12 +147,14 @@ def by_upper(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> 
         walk.append((node, spread))
         action = int(tree.action_values(node, spread, tree.edge_upper).argmax())
         here = tree.edges_of(node)
-        worth = np.where(spread.probability > 0, spread.probability * tree.edge_upper[here], 0.0)
+        worth = spread.probability * np.where(spread.probability > 0, tree.edge_upper[here], 0.0)
         first = tree.model.edges(int(tree.block[node])).first
         total = worth[first[action] : first[action + 1]].sum()
         if total <= 0:
             break
         edge = _draw(tree, node, action, worth, rng.random() * total)
+        if edge < 0:
+            break
         node, spread = descend(tree, node, spread, edge)
     for node, spread in reversed(walk):
         back_up_upper(tree, node, spread)
