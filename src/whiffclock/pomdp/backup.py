@@ -29,8 +29,9 @@ def back_up_lower(tree: Tree, node: int, spread: Spread) -> bool:
         tree.lower[node] = values[action]
         return False
     number = tree.vectors.back_up(spread, action, tree.edge_pick[tree.edges_of(node)])
-    tree.pick[node] = number
-    tree.lower[node] = max(tree.lower[node], tree.vectors.value(spread.belief, number))
+    value = tree.vectors.value(spread.belief, number)
+    if value > tree.lower[node]:  # rounding may eat up what the step promised
+        tree.lower[node], tree.pick[node] = value, number
     return True
 
 

@@ -60,9 +60,10 @@ class SolverSettings(Settings):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "backups"):
+        for name in ("seconds", "backups", "seed"):
             value = getattr(self, name)
-            require(value is None or value >= 0, f"{name} is {value:g}; it must be 0 or more." if value else "")
+            if value is not None:
+                require(value >= 0, f"{name} is {value:g}; it must be 0 or more.")
         require(self.gap >= 0, f"The gap is {self.gap:g}; it must be 0 or more.")
         require(self.megabytes > 0, f"The memory limit is {self.megabytes:g} MB; it must be positive.")
         require(
@@ -159,7 +160,7 @@ class _Run:
         self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
         self.predictor = Predictor(self.tree)
         self.backups = {"policy": 0, "bounds": 0}
-        self.after_pruning = 500
+        self.after_pruning = max(len(self.vectors), 500)
         self.history: list[Progress] = []
 
     def solve(self) -> Solution:
@@ -182,10 +183,10 @@ class _Run:
 
     def _sample(self) -> None:
         """One walk of whichever way of sampling has had fewer backups."""
-        settings, full = self.settings, self._megabytes() > self.settings.megabytes
+        settings = self.settings
         share = {"policy": 1, "bounds": 1 if self.bound.interpolates else _UPPER_PER_POLICY}
         turn = min(self.backups, key=lambda way: self.backups[way] / share[way])
-        if settings.sampling == "policy" or (settings.sampling == "mixed" and (turn == "policy" or full)):
+        if settings.sampling == "policy" or (settings.sampling == "mixed" and turn == "policy"):
             self.backups["policy"] += by_policy(self.tree, self.root, self.rng, self.depth)
         elif settings.sampling == "mixed" and not self.bound.interpolates:
             self.backups["bounds"] += by_upper(self.tree, self.root, self.rng, self.depth)
