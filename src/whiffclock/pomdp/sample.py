@@ -113,16 +113,21 @@ def by_bounds(tree: Tree, root: Spread, epsilon: float, predictor: Predictor) ->
 
 
 def _most_uncertain(tree: Tree, node: int, spread: Spread, action: int, allowed: float) -> tuple[int, float]:
-    """The edge of an action with the most probable gap beyond what is allowed, and its probability."""
+    """The edge of an action with the most probable gap beyond what is allowed, and its probability.
+
+    Where no gap is beyond that, the published rule would prefer the least probable edge; here it is the most
+    probable gap then. Where there is no gap at all, the probability is given as 0.
+    """
     first = tree.model.edges(int(tree.block[node])).first
     start = int(tree.first_edge[node] + first[action])
     of = slice(start, int(tree.first_edge[node] + first[action + 1]))
     chance = spread.probability[first[action] : first[action + 1]]
-    possible = chance > 0
-    excess = np.full(len(chance), -np.inf)
-    excess[possible] = chance[possible] * (tree.edge_upper[of] - tree.edge_lower[of] - allowed)[possible]
-    chosen = int(excess.argmax())
-    return int(first[action]) + chosen, float(chance[chosen])
+    gap = np.where(chance > 0, tree.edge_upper[of] - tree.edge_lower[of], 0.0)
+    worth = chance * np.maximum(gap - allowed, 0.0)
+    if not worth.any():
+        worth = chance * gap
+    chosen = int(worth.argmax())
+    return int(first[action]) + chosen, float(chance[chosen]) if worth[chosen] > 0 else 0.0
 
 
 def by_policy(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> int:
