@@ -177,7 +177,7 @@ def test_tables_against_all_belief_trees(seed, sampling):
 
 
 @settings(max_examples=6, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from([((7, 1), ((-1, 0), (1, 0)), 9), ((4, 3), MOVES, 5)]))
+@given(st.integers(0, 2**32), st.sampled_from([((7, 1), ((-1, 0), (1, 0)), 7), ((4, 3), MOVES, 5)]))
 def test_searches_against_all_belief_trees_and_tables(seed, kind):
     shape, moves, depth = kind
     model = search(seed, shape, 0.7, moves)
@@ -349,11 +349,12 @@ def robot(discount=0.8, spots=3, initial=None, **more):
 
 
 def in_one_block(model):
-    """The same model where a first belief over all states and a blurred observation leave nothing certain."""
+    """The same model, but for a trace of doubt: a first belief over all states, and at times nothing is seen."""
     transition, observation = dense(model)
     n = len(model.initial)
     blurred = [np.hstack([(1 - 1e-12) * matrix, np.full((n, 1), 1e-12)]) for matrix in observation]
-    return tables(transition, blurred, model.reward, model.initial, model.discount)
+    doubt = np.append(np.full(n - 1, 1 / (n - 1)), 0)
+    return tables(transition, blurred, model.reward, (1 - 1e-9) * model.initial + 1e-9 * doubt, model.discount)
 
 
 def test_what_is_observed_splits_the_states():
@@ -369,7 +370,7 @@ def test_what_is_observed_splits_the_states():
     one, other = (solve(block, SolverSettings(seconds=10, gap=1e-5)) for block in (model, flat))
     assert one.ended == other.ended == "gap reached"
     assert one.lower == pytest.approx(other.lower, abs=3e-5)
-    low, high = brute_force(robot(), 6)
+    low, high = brute_force(robot(), 4)
     assert low <= one.upper
     assert one.lower <= high
 
@@ -386,7 +387,7 @@ def test_a_first_belief_wider_than_any_other_has_a_block_of_its_own():
     check_proper(one)
     assert one.ended == flat.ended == "gap reached"
     assert one.lower == pytest.approx(flat.lower, abs=3e-5)
-    low, high = brute_force(robot(initial=initial), 6)
+    low, high = brute_force(robot(initial=initial), 4)
     assert low <= one.upper
     assert one.lower <= high
 

@@ -23,6 +23,9 @@ Walk = list[tuple[int, Spread]]
 
 _DEEPEST = 500
 
+#: A gap below this share of what matters no more is closed, whatever the guess.
+_CLOSED = 1e-3
+
 #: New beliefs on one walk of :func:`by_upper`.
 _NEW_PER_WALK = 8
 
@@ -94,17 +97,19 @@ def by_bounds(tree: Tree, root: Spread, epsilon: float, predictor: Predictor) ->
         predictor.visit(node, tree.model.entropy(spread.belief))
         if predictor(node) <= floor and upper <= max(ceiling, lower + allowed):
             break
+        if upper - lower <= _CLOSED * allowed:
+            break
         low = tree.action_values(node, spread, tree.edge_lower)
         high = tree.action_values(node, spread, tree.edge_upper)
-        floor, ceiling = max(floor, low.max()), max(ceiling, low.max() + allowed)
-        action = int(high.argmax())
+        best, action = float(low.max()), int(high.argmax())
+        floor, ceiling = max(floor, best), max(ceiling, best + allowed)
         allowed /= gamma
         edge, worth = _most_uncertain(tree, node, spread, action, allowed)
         if worth <= 0 or len(walk) > _DEEPEST:
             break
         at = int(tree.first_edge[node]) + edge
-        floor = float(tree.edge_lower[at]) + (floor - low[action]) / (gamma * worth)
-        ceiling = float(tree.edge_upper[at]) + (ceiling - high[action]) / (gamma * worth)
+        floor = float(tree.edge_lower[at]) + (floor - float(low[action])) / (gamma * worth)
+        ceiling = float(tree.edge_upper[at]) + (ceiling - float(high[action])) / (gamma * worth)
         node, spread = descend(tree, node, spread, edge)
     steps = _climb(tree, walk)
     for node, _ in walk:
