@@ -124,7 +124,8 @@ def brute_force(model, depth, belief=None):
 def check_proper(solution):
     """At all times: lower <= upper, one rises and the other falls; the summary is the end of it."""
     lower, upper = (np.array([getattr(state, name) for state in solution.history]) for name in ("lower", "upper"))
-    assert (lower <= upper + 1e-9).all()
+    rounding = 1e-6 if isinstance(solution.model, GridSearch) else 1e-12 * np.abs(upper).max()
+    assert (lower <= upper + rounding).all()
     assert (np.diff(lower) >= 0).all()
     assert (np.diff(upper) <= 0).all()
     assert (solution.lower, solution.upper) == (lower[-1], upper[-1])
@@ -194,6 +195,18 @@ def test_searches_against_all_belief_trees_and_tables(seed, kind):
     assert other.lower <= solution.upper + 1e-6
 
 
+def test_taking_turns_leaves_no_policy_that_is_not_the_best():
+    """A search in which playing the present policy never tries the better one: .3873 instead of .4099."""
+    model = search(433639, (7, 1), 0.7, ((-1, 0), (1, 0)))
+    exact, _ = brute_force(as_tables(model), 7)
+    stuck, free = (
+        solve(model, SolverSettings(seconds=None, backups=3000, sampling=sampling)) for sampling in ("policy", "mixed")
+    )
+    assert stuck.lower < exact - 0.02
+    assert free.ended == "gap reached"
+    assert free.lower == pytest.approx(exact, abs=1e-3)
+
+
 def test_impossible_observations_and_a_sure_arrival():
     """Nothing is ever smelled, and two cells beside the target: the first move finds it half the time."""
     target = np.zeros((5, 3), bool)
@@ -206,7 +219,7 @@ def test_impossible_observations_and_a_sure_arrival():
             GridSearch(nothing, target, initial, MOVES, 0.9), SolverSettings(backups=3000, sampling=sampling)
         )
         check_proper(solution)
-        # Downwind finds one; the other is then three cells off: back upwind twice more and in, or 1, 1 + .9**3.
+        # Downwind finds one of two; the other stands two cells from the target then, and arrives at step 3.
         assert solution.lower == pytest.approx(0.5 + 0.5 * 0.9**2, abs=1e-3)
 
 
@@ -242,7 +255,7 @@ def test_first_bounds_are_what_they_are_called(seed, discount):
         assert (informed.T @ weights).max() >= low - 1e-9
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 2**32))
 def test_the_sawtooth_is_never_below_the_value(seed):
     """Points are learned at their exact bounds; everywhere else the interpolation must stay above the value."""
@@ -253,11 +266,11 @@ def test_the_sawtooth_is_never_below_the_value(seed):
     draws = [type(root)(root.block, rng.dirichlet(np.ones(len(root.weights)))) for _ in range(6)]
     first = [upper.at(belief) for belief in draws]
     for belief in draws[:3]:
-        value = min(brute_force(model, 6, belief.weights)[1], upper.at(belief))
+        value = min(brute_force(model, 5, belief.weights)[1], upper.at(belief))
         upper.learn(belief, value)
         assert upper.at(belief) == pytest.approx(value)
     for belief, before in zip(draws, first, strict=True):
-        assert brute_force(model, 6, belief.weights)[0] - 1e-9 <= upper.at(belief) <= before + 1e-12
+        assert brute_force(model, 5, belief.weights)[0] - 1e-9 <= upper.at(belief) <= before + 1e-12
 
 
 # Policies keep what the lower bound promises
@@ -269,9 +282,9 @@ def test_tables_give_what_the_lower_bound_promises():
     rng = np.random.default_rng(1)
     transition, observation = dense(block.tables)
     returns = []
-    for _ in range(600):
+    for _ in range(200):
         state, belief, total = int(rng.integers(2)), block.root(), 0.0
-        for step in range(110):
+        for step in range(100):
             action = int(vectors.actions(belief.block)[vectors.best(belief)[0]])
             total += 0.95**step * block.tables.reward[action, state]
             state = int(rng.choice(2, p=transition[action, state]))
@@ -577,13 +590,19 @@ def test_a_warm_start_has_its_bound_at_once(kind):
     check_proper(again)
 
 
-@pytest.mark.parametrize("many", [800])
-def test_a_warm_start_is_not_thrown_away(many):
-    """Vectors that no visited belief needs yet stay until there are many more."""
-    model = search(5, (15, 9), 0.95)
-    values = np.random.default_rng(0).random((many, model.target.size)) * 1e-3
-    solution = solve(model, SolverSettings(seconds=None, backups=40), [(0, value, 0) for value in values])
-    assert max(state.vectors for state in solution.history) >= many
+def test_a_warm_start_is_not_thrown_away(monkeypatch):
+    """Vectors that no visited belief needs yet stay until there are many more, or all is over."""
+    model, left = search(5, (15, 9), 0.95), []
+    values = np.random.default_rng(0).random((800, model.target.size)) * 1e-3
+
+    def watched(tree):
+        left.append(len(tree.vectors))
+        return prune(tree)
+
+    monkeypatch.setattr("whiffclock.pomdp.solver.prune", watched)
+    solve(model, SolverSettings(seconds=None, backups=40), [(0, value, 0) for value in values])
+    assert len(left) == 1
+    assert left[0] >= 800
 
 
 @pytest.mark.parametrize(
