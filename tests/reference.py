@@ -162,3 +162,69 @@ def search(world, memory, actions, start, horizon):
             last_whiff = (x, y, steps)
         memory.observe(whiff)
     return 0, last_whiff, per_mode, visited
+
+
+@dataclass
+class Believer:
+    """The Bayesian agent: a list of (position relative to the source, weight), and vectors that choose.
+
+    ``chance[x][y]`` is the probability of a whiff on the relative grid, with the source at ``middle``;
+    ``vectors`` are pairs of an action and values on the same grid. A position may be listed twice.
+    """
+
+    chance: list
+    middle: tuple
+    radius: float
+    vectors: list
+    initial: list
+    forgotten: float = 1e-9
+    negligible: float = 1e-3
+    belief: list = field(default_factory=list)
+
+    def begin(self, whiff):
+        self.belief = self.corrected(self.initial, whiff)
+
+    def corrected(self, belief, whiff):
+        weighed = [(x, y, p * (self.chance[x][y] if whiff else 1 - self.chance[x][y])) for x, y, p in belief]
+        return self.without_the_least(weighed, 0.0)
+
+    def without_the_least(self, belief, share):
+        top = max((p for _, _, p in belief), default=0)
+        kept = [(x, y, p) for x, y, p in belief if p > share * top]
+        total = sum(p for _, _, p in kept)
+        return [(x, y, p / total) for x, y, p in kept]
+
+    def act(self):
+        belief = self.without_the_least(self.belief, self.negligible)
+        values = [sum(p * values[x][y] for x, y, p in belief) for _, values in self.vectors]
+        return self.vectors[first_best(values)][0]
+
+    def observe(self, action, whiff):
+        """Move, take out what has arrived, correct (R15, R16)."""
+        moved = []
+        for x, y, p in self.belief:
+            x = min(max(x + MOVES[action][0], 0), len(self.chance) - 1)
+            y = min(max(y + MOVES[action][1], 0), len(self.chance[0]) - 1)
+            if (x - self.middle[0]) ** 2 + (y - self.middle[1]) ** 2 > self.radius**2:
+                moved.append((x, y, p))
+        self.belief = self.without_the_least(self.corrected(moved, whiff), self.forgotten)
+
+
+def believing_search(world, agent, start, horizon):
+    """One search of a believer: arrival step or 0, last whiff, positions."""
+    x, y, t = start
+    whiff = world.smell(x, y, t)
+    agent.begin(whiff)
+    last_whiff = (x, y, 0) if whiff else None
+    visited = []
+    for steps in range(1, horizon + 1):
+        visited.append((x, y))
+        action = agent.act()
+        x, y, t = x + MOVES[action][0], y + MOVES[action][1], t + 1
+        if world.at_source(x, y):
+            return steps, last_whiff, visited
+        whiff = world.smell(x, y, t)
+        if whiff:
+            last_whiff = (x, y, steps)
+        agent.observe(action, whiff)
+    return 0, last_whiff, visited

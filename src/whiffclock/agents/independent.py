@@ -14,7 +14,8 @@ from whiffclock.agents.bayes import BeliefPolicy
 def discounted_rewards(policy: BeliefPolicy, steps: int = 500, seed: int = 0, repeats: int = 1) -> np.ndarray:
     """Discounted reward of searches from every cell of the initial belief, each ``repeats`` times.
 
-    As in the solver's model, there is no observation before the first move.
+    As in the solver's model, there is no observation before the first move. Where the initial belief is uniform,
+    the mean is the value of the policy.
     """
     model = policy.model
     rng = np.random.default_rng(seed)

@@ -66,30 +66,6 @@ def spread_belief(cells, weights, successor, likelihood, slot, out_cells, out, r
 
 
 @_kernel
-def sum_columns(spread_cells, spread, values, total, valued):
-    """Probability of each child, and its value if each cell is worth ``values[cell]``."""
-    total[:] = 0.0
-    valued[:] = 0.0
-    for row in range(spread.shape[0]):
-        value = values[spread_cells[row]]
-        for e in range(spread.shape[1]):
-            total[e] += spread[row, e]
-            valued[e] += spread[row, e] * value
-
-
-@_kernel
-def take_child(spread_cells, spread, column, total, cells, weights):
-    """One column as a belief of its own; returns the number of its cells."""
-    n = 0
-    for row in range(spread.shape[0]):
-        if spread[row, column] > 0.0:
-            cells[n] = spread_cells[row]
-            weights[n] = spread[row, column] / total
-            n += 1
-    return n
-
-
-@_kernel
 def main_rows(spread, tolerance, top, kept):
     """Rows in which some child has more than ``tolerance`` of its largest weight; returns their number."""
     top[:] = 0.0

@@ -21,7 +21,7 @@ def see_vectors(tree: Tree, node: int, spread: Spread) -> None:
 def back_up_lower(tree: Tree, node: int, spread: Spread) -> bool:
     """Add a vector if one step of looking ahead gives a better one; says whether it did."""
     see_vectors(tree, node, spread)
-    values = tree.action_values(node, tree.edge_lower)
+    values = tree.action_values(node, spread, tree.edge_lower)
     action = int(values.argmax())
     if values[action] <= tree.lower[node] + _WORTHWHILE * (tree.upper[node] - tree.lower[node]):
         return False
@@ -29,8 +29,9 @@ def back_up_lower(tree: Tree, node: int, spread: Spread) -> bool:
         tree.lower[node] = values[action]
         return False
     number = tree.vectors.back_up(spread, action, tree.edge_pick[tree.edges_of(node)])
-    tree.pick[node] = number
-    tree.lower[node] = max(tree.lower[node], tree.vectors.value(spread.belief, number))
+    value = tree.vectors.value(spread.belief, number)
+    if value > tree.lower[node]:  # rounding may eat up what the step promised
+        tree.lower[node], tree.pick[node] = value, number
     return True
 
 
@@ -43,12 +44,12 @@ def back_up_upper(tree: Tree, node: int, spread: Spread) -> None:
     child = tree.child[here]
     visited = child >= 0
     tree.edge_upper[here][visited] = np.minimum(tree.edge_upper[here][visited], tree.upper[child[visited]])
-    values = tree.action_values(node, tree.edge_upper)
+    values = tree.action_values(node, spread, tree.edge_upper)
     stamp = tree.bound.stamp
     while tree.seen_upper[node, action := int(values.argmax())] < stamp:
         tree.bound.children(spread, int(tree.seen_upper[node, action]), tree.edge_upper[here], action)
         tree.seen_upper[node, action] = stamp
-        values = tree.action_values(node, tree.edge_upper)
+        values = tree.action_values(node, spread, tree.edge_upper)
     value = float(values.max())
     if value < tree.upper[node]:
         tree.upper[node] = value

@@ -66,16 +66,16 @@ class BlockModel:
         support = np.sort(np.concatenate(seeds))
         first = home[support[0]]
         if self.looks_first or first < 0 or (home[support] != first).any():
-            self._root_block = len(self.states)
+            self.root_block = len(self.states)
             self.states.append(support)
         else:
-            self._root_block = int(first)
+            self.root_block = int(first)
         place = np.zeros(len(home), dtype=np.int64)
         for members in self.states[: home.max() + 1]:
             place[members] = np.arange(len(members))
         self.blocks = [
             _look(tables, self.states, seeds, home)
-            if self.looks_first and k == self._root_block
+            if self.looks_first and k == self.root_block
             else _block(tables, self.joint, self.states, states, home, place)
             for k, states in enumerate(self.states)
         ]
@@ -95,8 +95,8 @@ class BlockModel:
 
     def root(self) -> BlockBelief:
         """The initial belief."""
-        weights = self.tables.initial[self.states[self._root_block]]
-        return BlockBelief(self._root_block, weights / weights.sum())
+        weights = self.tables.initial[self.states[self.root_block]]
+        return BlockBelief(self.root_block, weights / weights.sum())
 
     def key(self, belief: BlockBelief) -> bytes:
         """Equal for beliefs that differ by rounding only."""

@@ -181,6 +181,8 @@ class BlockUpper:
         self._model = model
         informed = fast_informed_bound(model).T
         self._informed = [np.ascontiguousarray(informed[:, states]) for states in model.states]
+        if model.looks_first:  # each outcome of the look may have another best action
+            self._informed[model.root_block] = self._informed[model.root_block].max(axis=0, keepdims=True)
         self._corner = [values.max(axis=0) for values in self._informed]
         self._points = [np.empty((8, len(states))) for states in model.states]
         self._depth = [np.empty(8) for _ in model.states]

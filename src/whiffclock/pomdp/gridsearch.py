@@ -157,9 +157,13 @@ class GridSearch:
         return GridBelief(cells[there], column[there] / np.float32(spread.probability[edge]))
 
     def observe(self, belief: GridBelief, observation: int) -> GridBelief:
-        """What is believed after an observation without a move: the first of a search."""
+        """What is believed after an observation without a move: the first of a search.
+
+        An observation that was held impossible changes nothing.
+        """
         weights = belief.weights * self.chances[observation, belief.cells]
-        return GridBelief(belief.cells, weights / weights.sum())
+        total = weights.sum()
+        return GridBelief(belief.cells, weights / total) if total > 0 else belief
 
     def entropy(self, belief: GridBelief) -> float:
         """How uncertain a belief is, in bits."""
@@ -307,7 +311,7 @@ class GridVectors:
             return
         cells, table = spread.children
         n = kernel.main_rows(table, np.float32(_NEGLIGIBLE), self._top, self._rows)
-        before = np.where(spread.probability > 0, lower * spread.probability, 0.0).astype(np.float32)
+        before = (np.where(spread.probability > 0, lower, 0.0) * spread.probability).astype(np.float32)
         best = before.copy()
         kernel.best_vectors(self._tiles, first, len(self), cells, table, self._rows[:n], self._sums, best, pick)
         better = best > before

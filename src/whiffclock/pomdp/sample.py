@@ -23,6 +23,9 @@ Walk = list[tuple[int, Spread]]
 
 _DEEPEST = 500
 
+#: A gap below this share of what matters no more is closed, whatever the guess.
+_CLOSED = 1e-3
+
 #: New beliefs on one walk of :func:`by_upper`.
 _NEW_PER_WALK = 8
 
@@ -50,8 +53,8 @@ def descend(tree: Tree, node: int, spread: Spread, edge: int) -> tuple[int, Spre
 class Predictor:
     """Guesses the value of a belief from that of similar ones: like upper bound at first, like entropy.
 
-    The guess is the mean lower bound of the visited beliefs in the same bin, where it has been any good there;
-    otherwise the upper bound, which expects the best.
+    The guess is the mean lower bound of the visited beliefs in the same bin; in an empty bin, the upper bound,
+    which expects the best.
     """
 
     def __init__(self, tree: Tree, bins: int = 10) -> None:
@@ -94,17 +97,19 @@ def by_bounds(tree: Tree, root: Spread, epsilon: float, predictor: Predictor) ->
         predictor.visit(node, tree.model.entropy(spread.belief))
         if predictor(node) <= floor and upper <= max(ceiling, lower + allowed):
             break
-        low = tree.action_values(node, tree.edge_lower)
-        high = tree.action_values(node, tree.edge_upper)
-        floor, ceiling = max(floor, low.max()), max(ceiling, low.max() + allowed)
-        action = int(high.argmax())
+        if upper - lower <= _CLOSED * allowed:
+            break
+        low = tree.action_values(node, spread, tree.edge_lower)
+        high = tree.action_values(node, spread, tree.edge_upper)
+        best, action = float(low.max()), int(high.argmax())
+        floor, ceiling = max(floor, best), max(ceiling, best + allowed)
         allowed /= gamma
-        edge, worth = _most_uncertain(tree, node, action, allowed)
+        edge, worth = _most_uncertain(tree, node, spread, action, allowed)
         if worth <= 0 or len(walk) > _DEEPEST:
             break
         at = int(tree.first_edge[node]) + edge
-        floor = float(tree.edge_lower[at]) + (floor - low[action]) / (gamma * worth)
-        ceiling = float(tree.edge_upper[at]) + (ceiling - high[action]) / (gamma * worth)
+        floor = float(tree.edge_lower[at]) + (floor - float(low[action])) / (gamma * worth)
+        ceiling = float(tree.edge_upper[at]) + (ceiling - float(high[action])) / (gamma * worth)
         node, spread = descend(tree, node, spread, edge)
     steps = _climb(tree, walk)
     for node, _ in walk:
@@ -112,17 +117,22 @@ def by_bounds(tree: Tree, root: Spread, epsilon: float, predictor: Predictor) ->
     return steps
 
 
-def _most_uncertain(tree: Tree, node: int, action: int, allowed: float) -> tuple[int, float]:
-    """The edge of an action with the most probable gap beyond what is allowed, and its probability."""
+def _most_uncertain(tree: Tree, node: int, spread: Spread, action: int, allowed: float) -> tuple[int, float]:
+    """The edge of an action with the most probable gap beyond what is allowed, and its probability.
+
+    Where no gap is beyond that, the published rule would prefer the least probable edge; here it is the most
+    probable gap then. Where there is no gap at all, the probability is given as 0.
+    """
     first = tree.model.edges(int(tree.block[node])).first
     start = int(tree.first_edge[node] + first[action])
     of = slice(start, int(tree.first_edge[node] + first[action + 1]))
-    chance = tree.probability[of]
-    possible = chance > 0
-    excess = np.full(len(chance), -np.inf)
-    excess[possible] = chance[possible] * (tree.edge_upper[of] - tree.edge_lower[of] - allowed)[possible]
-    chosen = int(excess.argmax())
-    return int(first[action]) + chosen, float(chance[chosen])
+    chance = spread.probability[first[action] : first[action + 1]]
+    gap = np.where(chance > 0, tree.edge_upper[of] - tree.edge_lower[of], 0.0)
+    worth = chance * np.maximum(gap - allowed, 0.0)
+    if not worth.any():
+        worth = chance * gap
+    chosen = int(worth.argmax())
+    return int(first[action]) + chosen, float(chance[chosen]) if worth[chosen] > 0 else 0.0
 
 
 def by_policy(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> int:
@@ -131,7 +141,7 @@ def by_policy(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) ->
     while len(walk) < depth:
         walk.append((node, spread))
         see_vectors(tree, node, spread)
-        action = int(tree.action_values(node, tree.edge_lower).argmax())
+        action = int(tree.action_values(node, spread, tree.edge_lower).argmax())
         edge = _draw(tree, node, action, spread.probability, rng.random())
         if edge < 0:
             break
@@ -145,14 +155,16 @@ def by_upper(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> 
     size = tree.size
     while len(walk) < depth and tree.size - size < _NEW_PER_WALK:
         walk.append((node, spread))
-        action = int(tree.action_values(node, tree.edge_upper).argmax())
+        action = int(tree.action_values(node, spread, tree.edge_upper).argmax())
         here = tree.edges_of(node)
-        worth = np.where(spread.probability > 0, spread.probability * tree.edge_upper[here], 0.0)
+        worth = spread.probability * np.where(spread.probability > 0, tree.edge_upper[here], 0.0)
         first = tree.model.edges(int(tree.block[node])).first
         total = worth[first[action] : first[action + 1]].sum()
         if total <= 0:
             break
         edge = _draw(tree, node, action, worth, rng.random() * total)
+        if edge < 0:
+            break
         node, spread = descend(tree, node, spread, edge)
     for node, spread in reversed(walk):
         back_up_upper(tree, node, spread)

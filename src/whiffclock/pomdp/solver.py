@@ -27,8 +27,11 @@ from whiffclock.pomdp.prune import prune
 from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
 from whiffclock.pomdp.tree import Tree
 
-#: Backups of :func:`by_upper` for each of :func:`by_policy`, which costs about as much as all of them.
-_UPPER_PER_POLICY = 10
+#: Shares of the backups when ways of sampling take turns. Where the upper bound does not interpolate, ten backups
+#: of :func:`by_upper` cost about as much as one of the others; a few of :func:`by_bounds` are needed all the same:
+#: left to itself, a policy never tries what it holds to be worse.
+_SHARES = {"policy": 1.0, "bounds": 1.0}
+_SHARES_APART = {"policy": 1.0, "bounds": 0.1, "upper": 10.0}
 
 Sampling = Literal["mixed", "published", "policy"]
 
@@ -47,7 +50,8 @@ class SolverSettings(Settings):
         Stop when vectors, tree and points take more.
     sampling
         ``"published"`` is the algorithm of 2008. ``"policy"`` plays the present policy, which raises the
-        lower bound fastest. ``"mixed"`` takes turns between the two.
+        lower bound fastest, but may stay with a policy that is not the best. ``"mixed"`` takes turns between
+        the two, and what else lowers the upper bound.
     seed
         Seed of the observations that are drawn.
     """
@@ -60,9 +64,10 @@ class SolverSettings(Settings):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "backups"):
+        for name in ("seconds", "backups", "seed"):
             value = getattr(self, name)
-            require(value is None or value >= 0, f"{name} is {value:g}; it must be 0 or more." if value else "")
+            if value is not None:
+                require(value >= 0, f"{name} is {value:g}; it must be 0 or more.")
         require(self.gap >= 0, f"The gap is {self.gap:g}; it must be 0 or more.")
         require(self.megabytes > 0, f"The memory limit is {self.megabytes:g} MB; it must be positive.")
         require(
@@ -158,8 +163,8 @@ class _Run:
         self.rng = np.random.default_rng(settings.seed)
         self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
         self.predictor = Predictor(self.tree)
-        self.backups = {"policy": 0, "bounds": 0}
-        self.after_pruning = 500
+        self.backups = {"policy": 0, "bounds": 0, "upper": 0}
+        self.after_pruning = max(len(self.vectors), 500)
         self.history: list[Progress] = []
 
     def solve(self) -> Solution:
@@ -182,16 +187,20 @@ class _Run:
 
     def _sample(self) -> None:
         """One walk of whichever way of sampling has had fewer backups."""
-        settings = self.settings
-        share = {"policy": 1, "bounds": 1 if self.bound.interpolates else _UPPER_PER_POLICY}
-        turn = min(self.backups, key=lambda way: self.backups[way] / share[way])
-        if settings.sampling == "policy" or (settings.sampling == "mixed" and turn == "policy"):
-            self.backups["policy"] += by_policy(self.tree, self.root, self.rng, self.depth)
-        elif settings.sampling == "mixed" and not self.bound.interpolates:
-            self.backups["bounds"] += by_upper(self.tree, self.root, self.rng, self.depth)
+        sampling = self.settings.sampling
+        if sampling == "mixed":
+            shares = _SHARES if self.bound.interpolates else _SHARES_APART
+            way = min(shares, key=lambda name: self.backups[name] / shares[name])
         else:
-            epsilon = max(settings.gap, 0.5 * float(self.tree.upper[0] - self.tree.lower[0]))
-            self.backups["bounds"] += by_bounds(self.tree, self.root, epsilon, self.predictor)
+            way = "policy" if sampling == "policy" else "bounds"
+        if way == "policy":
+            steps = by_policy(self.tree, self.root, self.rng, self.depth)
+        elif way == "upper":
+            steps = by_upper(self.tree, self.root, self.rng, self.depth)
+        else:
+            epsilon = max(self.settings.gap, 0.5 * float(self.tree.upper[0] - self.tree.lower[0]))
+            steps = by_bounds(self.tree, self.root, epsilon, self.predictor)
+        self.backups[way] += steps
 
     def _ended(self) -> str:
         settings = self.settings

@@ -35,9 +35,7 @@ class Tree:
     seen_vectors, seen_upper
         Up to which stamp the node's edges were compared with vectors, and each action's edges with what the
         upper bound has learned.
-    reward
-        float32[node, action].
-    probability, edge_lower, edge_upper, edge_pick, edge_block, child
+    edge_lower, edge_upper, edge_pick, edge_block, child
         For each edge; ``child`` is a node or -1.
     """
 
@@ -51,8 +49,6 @@ class Tree:
         self.pick = np.empty(64, dtype=np.int32)
         self.seen_vectors = np.empty(64, dtype=np.int64)
         self.seen_upper = np.empty((64, model.n_actions), dtype=np.int64)
-        self.reward = np.empty((64, model.n_actions), dtype=np.float32)
-        self.probability = np.empty(64, dtype=np.float32)
         self.edge_lower, self.edge_upper = np.empty(64), np.empty(64)
         self.edge_pick, self.child = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int32)
         self.edge_block = np.empty(64, dtype=np.int32)
@@ -86,8 +82,6 @@ class Tree:
         self.first_edge[node + 1] = end
         self.lower[node], self.upper[node], self.pick[node] = lower, upper, pick
         self.seen_vectors[node], self.seen_upper[node] = 0, -1
-        self.reward[node, : len(spread.reward)] = spread.reward
-        self.probability[first:end] = spread.probability
         self.edge_lower[first:end], self.edge_upper[first:end] = -np.inf, np.inf
         self.edge_pick[first:end], self.child[first:end] = 0, -1
         self.edge_block[first:end] = self.model.edges(int(self.block[node])).block
@@ -101,15 +95,13 @@ class Tree:
 
     def _grow(self, nodes: int, edges: int) -> None:
         self.first_edge = grown(self.first_edge, nodes + 1)
-        for name in ("block", "lower", "upper", "pick", "seen_vectors", "seen_upper", "reward"):
+        for name in ("block", "lower", "upper", "pick", "seen_vectors", "seen_upper"):
             setattr(self, name, grown(getattr(self, name), nodes))
-        for name in ("probability", "edge_lower", "edge_upper", "edge_pick", "child", "edge_block"):
+        for name in ("edge_lower", "edge_upper", "edge_pick", "child", "edge_block"):
             setattr(self, name, grown(getattr(self, name), edges))
 
-    def action_values(self, node: int, values: np.ndarray) -> np.ndarray:
+    def action_values(self, node: int, spread: Spread, values: np.ndarray) -> np.ndarray:
         """Value of each action if the children are worth ``values``, which stand beside the node's edges."""
-        edges = self.model.edges(int(self.block[node]))
-        here = self.edges_of(node)
-        worth = self.probability[here] * np.where(self.probability[here] > 0, values[here], 0.0)
-        first = edges.first[:-1]
-        return self.reward[node, : len(first)] + self.gamma(node) * np.add.reduceat(worth, first)
+        first = self.model.edges(int(self.block[node])).first[:-1]
+        worth = spread.probability * np.where(spread.probability > 0, values[self.edges_of(node)], 0.0)
+        return spread.reward + self.gamma(node) * np.add.reduceat(worth, first)
