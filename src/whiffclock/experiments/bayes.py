@@ -2,8 +2,8 @@
 
 One piece of work per environment: solve the POMDP within ``profile.bayes_backups`` backups, search from a
 sample of everyone's starts, and branch into forced blanks. Its record keeps what came out, not the policy,
-which is a thousand times as large: ``arrival`` of each search, ``geometry`` and ``weight`` of each branch, and
-``bounds`` on the value.
+which is a thousand times as large: ``arrival`` of each search; ``geometry``, ``weight`` and ``trial`` of each
+branch; ``bounds`` on the value.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from whiffclock.runs.pieces import SEARCHES_PER_SECOND, Piece, Tick
 #: Name of the group of pieces.
 GROUP = "Bayesian agent"
 KIND = "bayes"
+_REVISION = 2  # raised when solver or agent change, so that older records are not taken for theirs
 
 # What things take on one core, about: for the time that is left.
 _SECONDS_PER_BACKUP = 5e-4
@@ -46,6 +47,8 @@ class BayesResults:
         For each environment float[branch, g]: geometry of the path in each forced-blank branch.
     weight
         For each environment float[branch]: product of Pr(blank | x_t) along the branch until its return is done.
+    trial
+        For each environment int[branch]: the search that the branch was split off from.
     bounds
         float[e, 2]: bounds on the value of the POMDP.
     """
@@ -53,6 +56,7 @@ class BayesResults:
     strata: np.ndarray
     geometry: dict[str, np.ndarray]
     weight: dict[str, np.ndarray]
+    trial: dict[str, np.ndarray]
     bounds: np.ndarray
 
 
@@ -78,6 +82,7 @@ def bayes_results(work: Work) -> BayesResults:
         strata=np.stack([strata_means(_evaluation(work, name, records[name]["arrival"])) for name in records]),
         geometry={name: record["geometry"] for name, record in records.items()},
         weight={name: record["weight"] for name, record in records.items()},
+        trial={name: record["trial"] for name, record in records.items()},
         bounds=np.stack([record["bounds"] for record in records.values()]),
     )
 
@@ -94,6 +99,7 @@ def _description(work: Work, environment: str) -> dict[str, Any]:
     """Everything that determines a record."""
     return {
         "agent": QUASI_OPTIMAL,
+        "revision": _REVISION,
         "plume": work.plume.fingerprint,
         "threshold": ENVIRONMENTS[environment],
         "world": work.world.to_dict(),
@@ -134,6 +140,7 @@ def _maker(work: Work, environment: str, cost: int) -> Callable[[Tick], dict[str
             "arrival": judged.arrival,
             "geometry": branches.metrics,
             "weight": branches.weight,
+            "trial": branches.trial,
             "bounds": np.array([solution.lower, solution.upper]),
         }
 

@@ -7,6 +7,8 @@ geometry_<environment> : float[branch, g]
     that never begins.
 weight_<environment> : float[branch]
     Weight of each branch.
+trial_<environment> : int[branch]
+    The search that the branch was split off from: branches of one search are not independent.
 
 Facts: trials, backups.
 """
@@ -20,7 +22,7 @@ from whiffclock.experiments.results import Result
 from whiffclock.experiments.work import Work
 
 NEEDS = (groups.BAYES,)
-REVISION = 2
+REVISION = 3
 
 
 def compute(work: Work) -> Result:
@@ -30,5 +32,6 @@ def compute(work: Work) -> Result:
     for environment in ENVIRONMENT_NAMES:
         arrays[f"geometry_{environment}"] = bayes.geometry[environment]
         arrays[f"weight_{environment}"] = bayes.weight[environment]
+        arrays[f"trial_{environment}"] = bayes.trial[environment]
     told = facts(work, trials=work.profile.bayes_trials, backups=work.profile.bayes_backups)
     return Result("fig8", arrays, told)
