@@ -8,11 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from whiffclock.evaluate import Evaluation
 from whiffclock.experiments.performance import Row
+from whiffclock.report.claims import Verdict
 
 SHOWN = ("G", "T_min/T", "f+")
+_VERDICTS = {"holds": ("✓", "green"), "does not hold": ("✗", "red"), "not decidable": ("?", "yellow")}
 
 
 def ensemble_cell(row: Row, metric: str) -> str:
@@ -65,6 +68,21 @@ def evaluation_table(named: Sequence[tuple[str, str, Evaluation]], title: str, c
         table.add_column(metric, no_wrap=True)
     for label, environment, evaluation in named:
         table.add_row(label, environment, *(with_error(evaluation, metric) for metric in SHOWN))
+    return table
+
+
+def claims_table(verdicts: Sequence[Verdict]) -> Table:
+    """One line per claim: its weakest number with the interval, and the verdict in word and colour."""
+    table = _table("Claims", "Numbers are those of each claim's weakest part, with 95% intervals; see the report.")
+    for column in ("", "claim", "found", "verdict"):
+        table.add_column(column, no_wrap=column != "claim")
+    for verdict in verdicts:
+        sign, colour = _VERDICTS[verdict.verdict]
+        found = "" if math.isnan(verdict.value) else short(verdict.value)
+        if not math.isnan(verdict.interval[0]):
+            found += " [" + " ".join(short(end) for end in verdict.interval) + "]"
+        word = Text(f"{sign} {verdict.verdict}", style=colour)
+        table.add_row(verdict.id, Text(verdict.title), Text(found), word)
     return table
 
 

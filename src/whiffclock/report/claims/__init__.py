@@ -57,7 +57,7 @@ def claims_json(verdicts: Sequence[Verdict], profile: Profile, plume: Mapping[st
 
 def _told(verdict: Verdict) -> dict[str, Any]:
     names = ("id", "statement", "statistic", "value", "interval", "verdict", "details", "why")
-    return {name: getattr(verdict, name) for name in names} | {"part": verdict.part}
+    return {name: getattr(verdict, name) for name in names} | {"quantity": verdict.quantity, "part": verdict.part}
 
 
 def _plain(value: Any) -> Any:

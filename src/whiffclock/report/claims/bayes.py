@@ -124,6 +124,7 @@ CLAIMS = (
         "G of the Bayesian agent minus that of the single-Q agent with the highest G, on the same starts; between "
         "-0.02 and 0.1 in all four environments. The interval is over time strata.",
         ("fig2",),
+        "difference of G",
         _near_bayes,
     ),
     Claim(
@@ -131,11 +132,12 @@ CLAIMS = (
         "Bayesian recovery depends on history",
         "What the Bayesian agent does in a blank varies widely with what it smelled before, and its longest surges, "
         "upwind searches and delays grow with sparsity.",
-        "Weighted quantiles over forced blanks. Breadth, (q90 - q10) / (q90 + q10) averaged over the environments, above "
+        "Weighted quantiles over forced blanks. Breadth, (q90 - q10) / (q90 + q10) averaged over environments, above "
         "1/3 for each of the five measures (so that q90 is twice q10). Tails: share of the pairs of environments in "
         "which the sparser has the larger q90, minus the share of the opposite, above 0 for surge, upwind search and "
         "backtracking initiation. At least 10 effective histories in each environment.",
         ("fig8",),
+        "breadth or order of tails",
         _histories,
     ),
 )

@@ -116,6 +116,7 @@ CLAIMS = (
         "The sparser the plume, the longer agents surge upwind after a whiff.",
         f"Surge length of single-Q agents: {_TREND}; above 0.",
         ("fig3",),
+        "trend",
         _growing("surge_length"),
     ),
     Claim(
@@ -125,6 +126,7 @@ CLAIMS = (
         f"Upwind search and backtracking initiation of single-Q agents: {_TREND}; both above 0. An agent that never "
         "turns back ranks after all who do.",
         ("fig3",),
+        "trend",
         _growing("upwind_search", "backtracking_initiation"),
     ),
     Claim(
@@ -134,6 +136,7 @@ CLAIMS = (
         f"Cast width and backtracking length (largest minus smallest x, as printed) of single-Q agents: {_TREND}; "
         "between 0 and 0.5 for casts, between -0.5 and 0 for backtracking.",
         ("fig3",),
+        "trend",
         _weak,
     ),
     Claim(
@@ -144,6 +147,7 @@ CLAIMS = (
         "Share of two-Q agents in which it is so minus the share in which it is the other way round, averaged over the "
         "four environments; above 0 for each of the three. A mode that never turns back is later than any that does.",
         ("fig7",),
+        "share of agents, net",
         _modes,
     ),
     Claim(
@@ -155,6 +159,7 @@ CLAIMS = (
         "other initial conditions, except for the delay with own mask and a whiff at the start, as in the paper. Only "
         "trends that are certain in the main ensembles are asked to survive.",
         ("fig3", "s2", "s5"),
+        "trend",
         _survives,
     ),
 )

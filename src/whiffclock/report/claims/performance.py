@@ -108,6 +108,7 @@ CLAIMS = (
         "Median over single-Q agents of G minus the G of cast-and-surge at its best angle, on the same starts; "
         "above 0 in all four environments.",
         ("fig2",),
+        "difference of G",
         _beats_cast,
     ),
     Claim(
@@ -118,6 +119,7 @@ CLAIMS = (
         "Median over single-Q agents of the success rate f+; above 0.97 in denser and dense, above 0.9 in sparse and "
         "sparser.",
         ("fig2",),
+        "success rate f+",
         _success,
     ),
     Claim(
@@ -127,6 +129,7 @@ CLAIMS = (
         "Median over single-Q agents of the training return G in the last tenth of all episodes minus that in the "
         "tenth before; within 0.02 of zero in all four environments. Shorter trainings do not decide.",
         ("fig1",),
+        "change of G",
         _converged,
     ),
     Claim(
@@ -136,6 +139,7 @@ CLAIMS = (
         "Median G of two-Q agents minus that of single-Q agents, on the same starts; above 0 in sparse and sparser, "
         "below 0.02 in denser and dense.",
         ("fig2",),
+        "difference of G",
         _two_gains,
     ),
     Claim(
@@ -146,6 +150,7 @@ CLAIMS = (
         "Median G of 2Qʰ agents minus that of single-Q agents trained in the plume, on the same starts; above "
         "-0.05 in all four environments.",
         ("fig2",),
+        "difference of G",
         _heuristic,
     ),
     Claim(
@@ -155,6 +160,7 @@ CLAIMS = (
         "Median G of the agents with low, middle and high tau (thirds of the scan), compared in pairs; differences "
         "within 0.1 of zero for all pairs in all four environments.",
         ("s3",),
+        "difference of G",
         _tau,
     ),
 )

@@ -151,6 +151,7 @@ CLAIMS = (
         "grid: its median over agents below 1/3 in all four environments, and its trend over the environments (as "
         "in C5) above 0.",
         ("fig3",),
+        "share of the way, or trend",
         _near_source,
     ),
     Claim(
@@ -160,6 +161,7 @@ CLAIMS = (
         "Share of searches that fail with their last whiff in the downwind half: median over single-Q agents trained "
         "in denser or dense, minus that of agents trained where the test is; above 0 in sparse and in sparser.",
         ("fig4",),
+        "difference of failure rates",
         _far_abroad,
     ),
     Claim(
@@ -169,6 +171,7 @@ CLAIMS = (
         "Mean G over the three other environments: median over two-Q agents minus median over single-Q agents; above 0 "
         "for agents from sparse and for agents from sparser.",
         ("fig4",),
+        "difference of G",
         _generalizes,
     ),
     Claim(
@@ -180,6 +183,7 @@ CLAIMS = (
         "minus the probability that the first is: median over two-Q agents above 0 in all four environments; and the "
         "share of decisions in Q+ in denser below 0.5.",
         ("fig6",),
+        "preference, or share",
         _usage,
     ),
     Claim(
@@ -191,6 +195,7 @@ CLAIMS = (
         "agents: above 0 for Q- in the downwind half of sparse and sparser, and for Q+ in the third next to the "
         "source of all four.",
         ("fig7",),
+        "difference of failure rates",
         _alone,
     ),
 )

@@ -68,10 +68,10 @@ class Part:
     def wanted(self) -> str:
         """The range in words."""
         if np.isinf(self.below):
-            return f"above {self.above:g}"
+            return f"above {self.above:.3g}"
         if np.isinf(self.above):
-            return f"below {self.below:g}"
-        return f"between {self.above:g} and {self.below:g}"
+            return f"below {self.below:.3g}"
+        return f"between {self.above:.3g} and {self.below:.3g}"
 
     @property
     def margin(self) -> float:
@@ -120,6 +120,8 @@ class Claim:
         What is computed, and what is needed for it to hold.
     figures
         The results that it reads.
+    quantity
+        What its numbers are, in a few words.
     evidence
         The computation.
     """
@@ -129,6 +131,7 @@ class Claim:
     statement: str
     statistic: str
     figures: tuple[str, ...]
+    quantity: str
     evidence: Callable[[Results, Profile, np.random.Generator], Evidence]
 
 
@@ -140,6 +143,7 @@ class Verdict:
     title: str
     statement: str
     statistic: str
+    quantity: str
     part: str
     value: float
     interval: tuple[float, float]
@@ -160,6 +164,7 @@ def decide(claim: Claim, evidence: Evidence) -> Verdict:
         title=claim.title,
         statement=claim.statement,
         statistic=claim.statistic,
+        quantity=claim.quantity,
         part=parts[worst].label,
         value=parts[worst].value,
         interval=_shown_interval(parts[worst]),
@@ -172,7 +177,7 @@ def decide(claim: Claim, evidence: Evidence) -> Verdict:
 def undecided(claim: Claim, why: str) -> Verdict:
     """A claim that could not be looked at."""
     nothing: dict[str, Any] = {"parts": {}, "also": {}}
-    said = (claim.id, claim.title, claim.statement, claim.statistic, "")
+    said = (claim.id, claim.title, claim.statement, claim.statistic, claim.quantity, "")
     return Verdict(*said, np.nan, (np.nan, np.nan), "not decidable", nothing, why)
 
 
