@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 
 _TITLE = "Searching for an odor with a clock for a memory"
 _PAPER = "https://arxiv.org/abs/2605.15938"
+_SECTIONS = {
+    "claims": "Claims",
+    "about": "The task",
+    "run": "The run",
+    "plume": "The plume",
+    "figures": "Figures",
+    "terms": "Terms",
+    "provenance": "Provenance",
+}
 
 
 def write_report(
@@ -94,9 +103,7 @@ def report_html(
 
 
 def _top(profile: Profile, plume: Mapping[str, Any], verdicts: Sequence[Verdict]) -> str:
-    links = ("claims", "Claims"), ("about", "The task"), ("run", "The run"), ("plume", "The plume")
-    links += ("figures", "Figures"), ("terms", "Terms"), ("provenance", "Provenance")
-    nav = " ".join(f'<a href="#{anchor}">{label}</a>' for anchor, label in links)
+    nav = " ".join(f'<a href="#{anchor}">{label}</a>' for anchor, label in _SECTIONS.items())
     return f"""<header class="top">
 <p class="kicker">Reproduction report · profile {escape(profile.name)}</p>
 <h1>{_TITLE}</h1>

@@ -8,9 +8,14 @@ from html import escape
 from typing import Any
 
 from whiffclock.report.claims import Verdict
+from whiffclock.report.claims.verdict import Word
 
 #: Sign and class of each word.
-LOOKS = {"holds": ("✓", "holds"), "does not hold": ("✗", "fails"), "not decidable": ("?", "open")}
+LOOKS: dict[Word, tuple[str, str]] = {
+    "holds": ("✓", "holds"),
+    "does not hold": ("✗", "fails"),
+    "not decidable": ("?", "open"),
+}
 
 
 def number(value: float | None) -> str:
@@ -55,7 +60,7 @@ def tally(verdicts: Sequence[Verdict]) -> str:
     return f'<ul class="tally">{"".join(items)}</ul>'
 
 
-def _many(word: str, count: int) -> str:
+def _many(word: Word, count: int) -> str:
     return word if count == 1 else {"holds": "hold", "does not hold": "do not hold"}.get(word, word)
 
 
@@ -84,9 +89,9 @@ def _found(verdict: Verdict) -> str:
 def _details(verdict: Verdict) -> str:
     parts = verdict.details["parts"]
     rows = "".join(
-        f'<tr><th>{escape(label)}</th><td class="number">{number(part["value"])}</td>'
-        f"<td>{span(part['low'], part['high'])}</td><td>{escape(_typeset(part['wanted']))}</td>"
-        f"<td>{LOOKS[part['outcome']][0]} {escape(part['outcome'])}</td></tr>"
+        f'<tr><td title="{part["outcome"]}">{LOOKS[part["outcome"]][0]}</td>'
+        f'<th>{escape(label)}</th><td class="number">{number(part["value"])}</td>'
+        f"<td>{span(part['low'], part['high'])}</td><td>{escape(_typeset(part['wanted']))}</td></tr>"
         for label, part in parts.items()
     )
     table = f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>' if rows else ""

@@ -27,7 +27,8 @@ of that path can be measured: first a surge upwind, then casts to the sides, in 
 as in the core of the plume, and Q+ if it was long.</li>
 <li><b>2Qʰ</b> is a two-Q agent put together from a single-Q agent trained in a dense plume and one trained in a
 sparse plume, without further training.</li>
-<li><b>Cast-and-surge</b> is a hand-made rule: upwind on a whiff, widening zigzags in a blank. Its one angle is tuned.</li>
+<li><b>Cast-and-surge</b> is a hand-made rule: upwind on a whiff, widening zigzags in a blank. Its one angle is
+tuned.</li>
 <li>The <b>Bayesian agent</b> remembers everything as a probability of every position, and plans with it. It says
 what could be had at best, nearly.</li>
 </ul>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich import box
@@ -12,7 +13,9 @@ from rich.text import Text
 
 from whiffclock.evaluate import Evaluation
 from whiffclock.experiments.performance import Row
-from whiffclock.report.claims import Verdict
+
+if TYPE_CHECKING:
+    from whiffclock.report.claims import Verdict
 
 SHOWN = ("G", "T_min/T", "f+")
 _VERDICTS = {"holds": ("✓", "green"), "does not hold": ("✗", "red"), "not decidable": ("?", "yellow")}
@@ -34,7 +37,7 @@ def with_error(evaluation: Evaluation, metric: str) -> str:
 
 def short(value: float, digits: int = 2) -> str:
     """A number without the zero before its point: .47, -.03, 1.00."""
-    text = f"{value:.{digits}f}"
+    text = f"{round(value, digits) + 0.0:.{digits}f}"
     return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
 
 

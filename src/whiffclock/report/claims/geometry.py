@@ -19,8 +19,8 @@ _WORDS = {
     "backtracking_after_extreme": "backtracking after the upwind extreme",
     "backtracking_initiation": "backtracking initiation",
 }
-#: A trend is weak if its statistic is below this.
-_WEAK = 0.5
+#: A trend is weak if its statistic is below this: fewer than five in six pairs of agents are in order.
+_WEAK = 2 / 3
 _TREND = (
     "trend over the four environments (of two agents from different ones, the probability that the one from the "
     "sparser has the larger value, minus that it has the smaller)"
@@ -121,7 +121,7 @@ CLAIMS = (
     ),
     Claim(
         "C6",
-        "Upwind search and delay of the return grow",
+        "Upwind search and return delay grow",
         "The sparser the plume, the further upwind agents search and the longer they wait before they turn back.",
         f"Upwind search and backtracking initiation of single-Q agents: {_TREND}; both above 0. An agent that never "
         "turns back ranks after all who do.",
@@ -131,10 +131,10 @@ CLAIMS = (
     ),
     Claim(
         "C7",
-        "Casts widen, returns shorten, both weakly",
+        "Casts widen, returns shorten, weakly",
         "With sparsity, casts get a little wider and returns a little shorter.",
         f"Cast width and backtracking length (largest minus smallest x, as printed) of single-Q agents: {_TREND}; "
-        "between 0 and 0.5 for casts, between -0.5 and 0 for backtracking.",
+        "between 0 and 2/3 for casts, between -2/3 and 0 for backtracking (weak: fewer than five in six pairs).",
         ("fig3",),
         "trend",
         _weak,

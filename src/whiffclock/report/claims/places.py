@@ -166,7 +166,7 @@ CLAIMS = (
     ),
     Claim(
         "C10",
-        "Sparse-trained two-Q generalizes better",
+        "Two-Q from sparse generalizes better",
         "Trained in a sparse plume and tested in the others, two-Q agents do better than single-Q agents.",
         "Mean G over the three other environments: median over two-Q agents minus median over single-Q agents; above 0 "
         "for agents from sparse and for agents from sparser.",

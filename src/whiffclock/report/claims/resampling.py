@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtr, stdtrit
 
 #: Bootstrap draws.
 DRAWS = 4000
@@ -71,8 +71,8 @@ class Strata:
 def interval(number: Draws, comparisons: int = 1) -> tuple[float, float]:
     """The expanded percentile interval, 95% for each of so many ``comparisons`` together."""
     n = max(number.n, 2)
-    quantile = stats.t.ppf(LEVEL / comparisons / 2, max(number.freedom, 1)) * np.sqrt(n / (n - 1))
-    tail = float(stats.norm.cdf(quantile))
+    quantile = stdtrit(max(number.freedom, 1), LEVEL / comparisons / 2) * np.sqrt(n / (n - 1))
+    tail = float(ndtr(quantile))
     low, high = np.quantile(number.draws, [tail, 1 - tail], method="inverted_cdf")
     return float(low), float(high)
 
@@ -122,7 +122,7 @@ def last(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), np.inf, values)
 
 
-def trend(groups: Sequence[np.ndarray], rng: np.random.Generator) -> Draws:
+def trend(groups: Sequence[np.ndarray] | np.ndarray, rng: np.random.Generator) -> Draws:
     """Jonckheere's statistic, scaled, of float[a] in ordered environments; agents with NaN do not count."""
     groups = [np.asarray(group, dtype=np.float64) for group in groups]
     groups = [group[~np.isnan(group)] for group in groups]
