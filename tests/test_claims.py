@@ -3,6 +3,7 @@
 import io
 import json
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,3 +240,9 @@ def test_the_terminal_table_fits(paper):
     assert "✓ holds" in text
     assert "? not decidable" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_documentation_states_every_claim_as_it_is_judged():
+    text = (Path(__file__).parents[1] / "docs" / "claims.md").read_text()
+    for claim in CLAIMS:
+        assert f"| {claim.id} | {claim.statement} | {claim.statistic} | {', '.join(claim.figures)} |" in text
