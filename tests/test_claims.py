@@ -216,6 +216,15 @@ def test_many_parts_make_it_harder_to_refute():
     assert Part("one of twenty", draws, above=0).outcome(20) == "not decidable"
 
 
+def test_five_agents_cannot_refute_one_of_four_parts():
+    def part(n):
+        return Part("all wrong", median(-np.arange(1.0, n + 1), np.random.default_rng(0)), above=0)
+
+    assert part(5).outcome(4) == "not decidable"
+    assert part(8).outcome(4) == "does not hold"
+    assert "too few" in _decided(*[part(5)] * 4).why
+
+
 def test_claims_json_has_every_number_and_no_nan(paper):
     results = {name: result for name, result in paper.items() if name != "s3"}
     text = claims_json(judge(results, PAPER), PAPER, PLUME)

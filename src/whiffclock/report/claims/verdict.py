@@ -6,7 +6,9 @@ it: above something, below something, or between. With all parts needed,
 - the claim **holds** if the 95% interval of every part lies within its range. Since all are needed, the chance to
   be wrong is that of a single part: no correction.
 - it **does not hold** if the interval of some part lies outside its range altogether. With k parts there are k
-  occasions for that, so these intervals are wider: 1 - 5%/k.
+  occasions for that, so these intervals are wider: 1 - 5%/k. Draws do not reach beyond the agents there are: n agents
+  are all on one side of their true median with probability 2^-n, and where that is more than 2.5%/k they are too few
+  to refute anything.
 - otherwise it is **not decidable** with the run at hand. So is a claim with a part that rests on fewer than
   :data:`FEWEST` agents, if no other part refutes it.
 
@@ -23,7 +25,7 @@ import numpy as np
 
 from whiffclock.experiments.profiles import Profile
 from whiffclock.experiments.results import Result
-from whiffclock.report.claims.resampling import Draws, interval
+from whiffclock.report.claims.resampling import LEVEL, Draws, interval
 
 Word = Literal["holds", "does not hold", "not decidable"]
 Results = Mapping[str, Result]
@@ -92,8 +94,13 @@ class Part:
         low, high = interval(self.draws)
         if low > self.above and high < self.below:
             return "holds"
+        refuted = self.misses(parts) and 2.0 ** -(self.draws.freedom + 1) <= LEVEL / 2 / parts
+        return "does not hold" if refuted else "not decidable"
+
+    def misses(self, parts: int = 1) -> bool:
+        """Whether the interval, as one of so many, lies outside the range altogether."""
         low, high = interval(self.draws, parts)
-        return "does not hold" if high <= self.above or low >= self.below else "not decidable"
+        return high <= self.above or low >= self.below
 
 
 @dataclass(frozen=True)
@@ -206,4 +213,6 @@ def _why(parts: Sequence[Part], outcomes: Sequence[Word], worst: int) -> str:
         return f"{subject}: {part.obstacle}.{others}"
     if np.isnan(part.value):
         return f"{subject}: there is nothing to take the number from.{others}"
+    if part.misses(count):
+        return f"{subject}: the interval misses what is wanted, {part.wanted}, but of too few agents to refute.{others}"
     return f"{subject}: the interval reaches across the edge of what is wanted, {part.wanted}.{others}"
