@@ -55,6 +55,9 @@ return alone, as the paper draws it.</dd>
 path ranks after all that do return.</dd>
 <dt>Horizon</dt><dd>The longest search; whoever takes longer has failed.</dd>
 <dt>Start cells</dt><dd>Cells that smell at least once at the highest threshold; searches start there.</dd>
+<dt>Trend</dt><dd>Of two agents from different environments, the probability that the one from the sparser has the larger
+value, minus the probability that it has the smaller: 1 if values always grow with sparsity, 0 if they do not depend
+on it, −1 if they always shrink.</dd>
 <dt>Time stratum</dt><dd>A stretch of the record. Searches that start in the same stretch are not independent, so
 strata are resampled as a whole.</dd>
 </dl>
@@ -98,9 +101,10 @@ def _performance(results: Mapping[str, Result]) -> str:
     if _has_bayes(results):
         lines.append(("Bayesian", [_pair(one[:, 0]) for one in result["bayes"]]))
     return _table(
-        "Return G and success rate f+, typical agent (median of the ensemble)",
+        "How the agents did",
         ["", *result.facts["environments"]],
         [[label, *cells] for label, cells in lines],
+        "Return G and share of searches that arrive, each the median over the ensemble.",
     )
 
 
@@ -146,12 +150,11 @@ def _statistics(results: Mapping[str, Result]) -> str:
         axis = [f"{100 * probability[e, x0 + x, y0]:.1f}%" for x in places]
         row = [name, f"{result.facts['thresholds'][e]:g}", *axis, f"{100 * probability[e][mask].mean():.1f}%"]
         rows.append(row if blank is None else [*row, f"{_median(blank[e][mask]):.0f}"])
-    return _table(
-        "How often it smells: probability of a whiff on the plume’s axis, x cells from the source, and averaged over "
-        "the start cells" + (", and their median blank in snapshots" if blank is not None else ""),
-        header if blank is None else [*header, "blank"],
-        rows,
-    )
+    about = "Probability of a whiff on the plume’s axis, x cells from the source, and averaged over the start cells."
+    if blank is not None:
+        header.append("blank")
+        about += " Last, the mean blank of a start cell in snapshots, median over the cells."
+    return _table("How often it smells", header, rows, about)
 
 
 def _median(values: np.ndarray) -> float:
@@ -159,7 +162,7 @@ def _median(values: np.ndarray) -> float:
     return float(np.median(known)) if len(known) else np.nan
 
 
-def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], about: str) -> str:
     head = "".join(f'<th class="number">{escape(name)}</th>' if name else "<th></th>" for name in header)
     body = "".join(
         f"<tr><th>{escape(row[0])}</th>"
@@ -168,7 +171,7 @@ def _table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         for row in rows
     )
     table = f'<table class="small"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<h3>{escape(title)}</h3>\n<div class="scroll">{table}</div>'
+    return f'<h3>{escape(title)}</h3>\n<p>{escape(about)}</p>\n<div class="scroll">{table}</div>'
 
 
 def _cell(value: object) -> str:
