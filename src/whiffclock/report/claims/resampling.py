@@ -8,7 +8,7 @@ that the same results give the same bytes.
 Intervals are percentile intervals at an expanded level: percentiles of small samples are too narrow, by the factor
 sqrt((n - 1) / n) and by taking the normal for Student's distribution, and the level makes up for both (Hesterberg,
 *What Teachers Should Know About the Bootstrap*, 2015). A median of five agents gets their whole range. Where there is
-no effect, 0.3 to 3% of such intervals lie above zero, for 5 to 20 agents and distributions with and without outliers.
+no effect, 0.3 to 4% of such intervals lie above zero, for 5 to 20 agents and distributions with and without outliers.
 
 Trends over the four environments are told by Jonckheere's statistic, scaled: of two agents from different
 environments, the probability that the one from the sparser has the larger value, minus the probability that it has
