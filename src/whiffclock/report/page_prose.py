@@ -56,8 +56,8 @@ path ranks after all that do return.</dd>
 <dt>Horizon</dt><dd>The longest search; whoever takes longer has failed.</dd>
 <dt>Start cells</dt><dd>Cells that smell at least once at the highest threshold; searches start there.</dd>
 <dt>Trend</dt><dd>Of two agents from different environments, the probability that the one from the sparser has the
-larger value, minus the probability that it has the smaller: 1 if values always grow with sparsity, 0 if they do not depend
-on it, −1 if they always shrink.</dd>
+larger value, minus the probability that it has the smaller: 1 if values always grow with sparsity, 0 if they do not
+depend on it, −1 if they always shrink.</dd>
 <dt>Time stratum</dt><dd>A stretch of the record. Searches that start in the same stretch are not independent, so
 strata are resampled as a whole.</dd>
 </dl>

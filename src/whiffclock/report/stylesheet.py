@@ -76,7 +76,7 @@ footer { font: 0.84rem/1.5 var(--sans); color: var(--soft); margin-top: 3.5rem; 
   main, header.top, footer { padding-left: 1.1rem; padding-right: 1.1rem; }
   header.top { padding-top: 1.8rem; }
   h1 { font-size: 1.7rem; }
-  table.small th, table.small td { padding-left: 0.8rem; font-size: 0.84rem; }
+  table.small th, table.small td { padding-left: 0.55rem; font-size: 0.79rem; }
   table.claims, table.claims > tbody { display: block; }
   table.claims > thead { display: none; }
   table.claims > tbody > tr { display: grid; grid-template-columns: 2.6rem 1fr; border-bottom: 1px solid var(--line);
