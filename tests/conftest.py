@@ -1,3 +1,8 @@
+import sys
+import types
+from dataclasses import dataclass
+from pathlib import Path
+
 import pytest
 
 from whiffclock.plume.standin import standin_plume
@@ -7,3 +12,34 @@ from whiffclock.plume.standin import standin_plume
 def plume():
     """A small stand-in plume, made once."""
     return standin_plume(snapshots=200, length=40, width=27, seed=1)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A drawn figure, as the report page takes it."""
+
+    figure: str
+    title: str
+    caption: str
+    png: Path
+    pdf: Path
+    svg: str
+
+
+@pytest.fixture
+def plain_figures(monkeypatch):
+    """Figures that are quick to draw, every other one without SVG."""
+
+    def render(results, folder):
+        made = {}
+        for i, figure in enumerate(results):
+            png, pdf = folder / f"{figure}.png", folder / f"{figure}.pdf"
+            png.write_bytes(b"png of " + figure.encode())
+            pdf.write_bytes(b"pdf")
+            svg = "" if i % 2 else f"<svg xmlns='http://www.w3.org/2000/svg'><title>{figure}</title></svg>"
+            made[figure] = Drawing(figure, f"About <{figure}>", 'Caption with <b> & "quotes"', png, pdf, svg)
+        return made
+
+    module = types.ModuleType("whiffclock.report.figures")
+    module.render = render
+    monkeypatch.setitem(sys.modules, module.__name__, module)

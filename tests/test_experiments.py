@@ -259,13 +259,18 @@ def test_pieces_with_the_same_record_are_one(tmp_path):
     assert account.made == {"first": 2, "second": 1}
 
 
-def test_the_report_lists_what_there_is(whole, plume, tmp_path):
-    facts = {"origin": "<odor>", "fingerprint": plume.fingerprint, "shape": [], "source": []}
+def test_the_report_is_made_from_a_whole_reproduction(whole, plume, tmp_path, plain_figures):
+    facts = {
+        "origin": plume.origin,
+        "fingerprint": plume.fingerprint,
+        "shape": list(plume.field.shape),
+        "source": list(plume.source),
+    }
     page = write_report(whole.results, TINY, facts, tmp_path / "out")
     text = page.read_text()
-    assert "&lt;odor&gt;" in text
-    assert all(f"<h2>{figure}</h2>" in text for figure in FIGURES)
-    assert json.loads((tmp_path / "out" / "claims.json").read_text()) == []
+    assert all(f'<figure id="{figure}">' in text for figure in FIGURES)
+    claims = json.loads((tmp_path / "out" / "claims.json").read_text())["claims"]
+    assert {claim["verdict"] for claim in claims} == {"not decidable"}
 
 
 def test_results_refuse_what_they_cannot_hold():

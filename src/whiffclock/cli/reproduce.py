@@ -49,7 +49,9 @@ def reproduce(
     from whiffclock.experiments.reproduce import outlook, parse_figures
     from whiffclock.experiments.reproduce import reproduce as run
     from whiffclock.experiments.work import Work
+    from whiffclock.report.claims import judge
     from whiffclock.report.page import write_report
+    from whiffclock.report.tables import claims_table
     from whiffclock.runs.engine import cores
     from whiffclock.runs.store import Store
 
@@ -63,8 +65,10 @@ def reproduce(
     with _bar(outlook(work, figures), folder) as (progress, say):
         done = run(work, figures, workers or cores(), progress, say)
         say("report")
-        page = write_report(done.results, numbers, plume_facts(field), out)
+        verdicts = judge(done.results, numbers)
+        page = write_report(done.results, numbers, plume_facts(field), out, verdicts)
     opt.talk.print(time_table(done))
+    opt.out.print(claims_table(verdicts))
     opt.out.print(f"Report: {page}   claims: {out / 'claims.json'}   figures: {out / 'figures'}/", soft_wrap=True)
 
 

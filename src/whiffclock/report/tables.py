@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from whiffclock.evaluate import Evaluation
 from whiffclock.experiments.performance import Row
 
+if TYPE_CHECKING:
+    from whiffclock.report.claims import Verdict
+
 SHOWN = ("G", "T_min/T", "f+")
+_VERDICTS = {"holds": ("✓", "green"), "does not hold": ("✗", "red"), "not decidable": ("?", "yellow")}
 
 
 def ensemble_cell(row: Row, metric: str) -> str:
@@ -31,7 +37,7 @@ def with_error(evaluation: Evaluation, metric: str) -> str:
 
 def short(value: float, digits: int = 2) -> str:
     """A number without the zero before its point: .47, -.03, 1.00."""
-    text = f"{value:.{digits}f}"
+    text = f"{round(value, digits) + 0.0:.{digits}f}"
     return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
 
 
@@ -65,6 +71,21 @@ def evaluation_table(named: Sequence[tuple[str, str, Evaluation]], title: str, c
         table.add_column(metric, no_wrap=True)
     for label, environment, evaluation in named:
         table.add_row(label, environment, *(with_error(evaluation, metric) for metric in SHOWN))
+    return table
+
+
+def claims_table(verdicts: Sequence[Verdict]) -> Table:
+    """One line per claim: its weakest number with the interval, and the verdict in word and colour."""
+    table = _table("Claims", "Numbers are those of each claim's weakest part, with 95% intervals; see the report.")
+    for column in ("", "claim", "found", "verdict"):
+        table.add_column(column, no_wrap=column != "claim")
+    for verdict in verdicts:
+        sign, colour = _VERDICTS[verdict.verdict]
+        found = "" if math.isnan(verdict.value) else short(verdict.value)
+        if not math.isnan(verdict.interval[0]):
+            found += " [" + " ".join(short(end) for end in verdict.interval) + "]"
+        word = Text(f"{sign} {verdict.verdict}", style=colour)
+        table.add_row(verdict.id, Text(verdict.title), Text(found), word)
     return table
 
 
