@@ -1,0 +1,83 @@
+"""Fig. 4, generalization: agents trained in one environment and tested in all four."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from whiffclock.experiments.results import Result
+from whiffclock.report.figures import lastwhiff, words
+from whiffclock.report.figures.boxes import box, key
+from whiffclock.report.figures.style import COLOURS, TWO_COLUMNS, environment_axis, environment_patches, new_figure, styled, title
+
+TITLE = "Agents outside the environment they were trained in"
+
+
+@styled
+def draw(result: Result) -> Figure:
+    """The figure."""
+    figure = new_figure(TWO_COLUMNS, 4.7)
+    above, below = (figure.add_subplot(2, 1, i + 1) for i in range(2))
+    _each_pair(above, result, _violins)
+    lastwhiff.downwind(above, result, result["lost_single"])
+    above.set_ylabel(lastwhiff.LABEL)
+    title(above, "a", "Last whiff of searches that fail")
+    _each_pair(below, result, _boxes)
+    below.set_ylabel("mean return $G$")
+    below.set_xlabel("trained in")
+    title(below, "b", "Return")
+    kinds = [key("single-Q", "filled"), key("two-Q", "open")]
+    handles = [*environment_patches(result.facts["environments"]), *kinds]
+    figure.legend(handles=handles, loc="outside upper center", ncols=6, title="tested in", title_fontsize=6.5)
+    return figure
+
+
+def caption(result: Result) -> str:
+    """What the figure shows, with its numbers."""
+    names, single, two = result.facts["environments"], result["G_single"], result["G_two"]
+    poor, rich = f"{names[0]} to {names[-1]}", f"{names[-1]} to {names[0]}"
+    gain = [words.middle(two[e]) - words.middle(single[e]) for e in range(len(names))]
+    return words.sentences(
+        "Agents trained in one environment (along the axis) and tested in each of the four (colours); left halves and "
+        "filled boxes are single-Q, right halves and open boxes two-Q. "
+        "(a) How far downwind of the source failed searches smelled their last whiff, all agents together, with "
+        "median and quartiles; every violin has the same width, however many failures it stands for. Single-Q agents "
+        f"fail in {lastwhiff.failing(result, result['failures_single'][0, -1]):.1f} per cent of searches taken from "
+        f"{poor}, where the median last whiff is at {lastwhiff.median(result, result['lost_single'][0, -1])} cells, and "
+        f"in {lastwhiff.failing(result, result['failures_single'][-1, 0]):.1f} per cent from {rich}. "
+        f"(b) Mean returns of the agents. The median single-Q return falls from {words.number(words.middle(single[-1, -1]))} "
+        f"at home in {names[-1]} or {words.number(words.middle(single[0, 0]))} at home in {names[0]} to "
+        f"{words.number(words.middle(single[0, -1]))} ({poor}) and {words.number(words.middle(single[-1, 0]))} ({rich}). "
+        f"Two-Q minus single-Q, medians over all tests by environment of training: {words.each(names, gain, '+.2f')}.",
+        words.run(result),
+        words.missing(result),
+        words.plume(result),
+    )
+
+
+def _each_pair(axes: Axes, result: Result, draw_pair) -> None:  # type: ignore[no-untyped-def]
+    names = result.facts["environments"]
+    for trained in range(len(names)):
+        for tested, name in enumerate(names):
+            draw_pair(axes, result, trained, tested, trained + 0.225 * (tested - 1.5), COLOURS[name])
+    environment_axis(axes, names)
+    for border in range(1, len(names)):
+        axes.axvline(border - 0.5, color="#CCCCCC", lw=0.5)
+    axes.set_xlim(-0.5, len(names) - 0.5)
+
+
+def _violins(axes: Axes, result: Result, trained: int, tested: int, at: float, colour: str) -> None:
+    for side, array in (("left", "lost_single"), ("right", "lost_two")):
+        lost = result[array][trained, tested]
+        shift = -0.008 if side == "left" else 0.008
+        lastwhiff.draw_lost(
+            axes, at + shift, result, lost, colour, width=0.19, side="left" if side == "left" else "right",
+            hollow=side == "right",
+        )  # fmt: skip
+
+
+def _boxes(axes: Axes, result: Result, trained: int, tested: int, at: float, colour: str) -> None:
+    values: np.ndarray
+    for shift, fill, values in ((-0.05, "filled", result["G_single"]), (0.05, "open", result["G_two"])):
+        box(axes, at + shift, values[trained, tested], colour, "filled" if fill == "filled" else "open", 0.085)
