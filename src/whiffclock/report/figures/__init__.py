@@ -24,7 +24,7 @@ FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1",
 
 _DPI = 200
 #: Longer SVG is embedded as PNG instead.
-_LONGEST_SVG = 400_000
+_LONGEST_SVG = 500_000
 
 
 @dataclass(frozen=True)

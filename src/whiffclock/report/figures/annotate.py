@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from whiffclock.recovery import geometry
 from whiffclock.report.figures.style import GREY, INK
-from whiffclock.report.figures.trails import frame, limits, trail, walked, wind
+from whiffclock.report.figures.trails import frame, limits, trail, walked
 
 _ARROW = {"arrowstyle": "<|-|>", "color": INK, "lw": 0.7, "mutation_scale": 5, "shrinkA": 0, "shrinkB": 0}
 _BADGE = {"boxstyle": "circle,pad=0.18", "fc": "white", "ec": INK, "lw": 0.6}
@@ -35,7 +35,7 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
     (left, low), (right, high) = points.min(axis=0), points.max(axis=0)
     room = 0.1 * max(right - left, high - low, 10.0)
     trail(axes, path, colour, 1.3)
-    _along(axes, 1, 0, -shape.surge_length, high + room)
+    _along(axes, 1, 0, -shape.surge_length, high + room, above=room)
     _across(axes, 2, right + room, low, high)
     _along(axes, 3, 0, left, low - room)
     _along(axes, 4, left, right, low - 2.4 * room)
@@ -49,14 +49,13 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
         axes.plot([x, x], [bottom, high + room], color=GREY, lw=0.4, ls=(0, (2, 2)), zorder=0)
     box = limits([path, np.array([[left - room, low - 3.6 * room], [right + 2.2 * room, high + 2.4 * room]])], 0)
     frame(axes, box)
-    wind(axes, 0.98, 0.95)
     axes.set_xlabel("x (cells)")
     axes.set_ylabel("y (cells)")
 
 
-def _along(axes: Axes, name: int, a: float, b: float, y: float) -> None:
+def _along(axes: Axes, name: int, a: float, b: float, y: float, above: float = 0.0) -> None:
     axes.annotate("", (a, y), (b, y), arrowprops=_ARROW)
-    axes.text((a + b) / 2, y, str(name), ha="center", va="center", fontsize=6.5, bbox=_BADGE, zorder=6)
+    axes.text((a + b) / 2, y + above, str(name), ha="center", va="center", fontsize=6.5, bbox=_BADGE, zorder=6)
 
 
 def _across(axes: Axes, name: int, x: float, a: float, b: float) -> None:

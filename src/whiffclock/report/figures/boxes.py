@@ -49,6 +49,7 @@ def never(axes: Axes, values: np.ndarray, word: str = "never") -> None:
     seen = values[np.isfinite(values)]
     low, high = (float(seen.min()), float(seen.max())) if len(seen) else (0.0, 1.0)
     low = min(low, 0.0)
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     room = max(high - low, 1.0)
     if len(seen) == values.size:
         axes.set_ylim(low - 0.04 * room, high + 0.06 * room)
@@ -82,7 +83,7 @@ def _box(axes: Axes, at: float, seen: np.ndarray, colour: str, fill: Fill, width
 
 def _points(axes: Axes, at: float, seen: np.ndarray, colour: str, width: float) -> None:
     axes.scatter(
-        at + _spread(len(seen)) * width, seen, s=4.5, color=dark(colour), edgecolor="white", linewidth=0.3, zorder=4,
+        at + _spread(len(seen)) * width, seen, s=4.5 if width > 0.3 else 3.0, color=dark(colour), edgecolor="white", linewidth=0.3, zorder=4,
     )  # fmt: skip
 
 

@@ -25,7 +25,8 @@ def halves(axes: Axes, at: Point, upper: str, lower: str, edge: str = INK) -> No
     radius = 1.45 * _RADIUS
     axes.add_patch(Wedge(at, radius, 0, 180, facecolor=upper, edgecolor=edge, lw=0.8, zorder=3))
     axes.add_patch(Wedge(at, radius, 180, 360, facecolor=lower, edgecolor=edge, lw=0.8, zorder=3))
-    axes.text(*at, "0", ha="center", va="center", fontsize=8, zorder=4)
+    axes.add_patch(Circle(at, 0.5 * _RADIUS, facecolor="white", edgecolor="none", zorder=3.5))
+    axes.text(*at, "0", ha="center", va="center", fontsize=7, zorder=4)
 
 
 def arrow(axes: Axes, a: Point, b: Point, *, bend: float = 0.0, colour: str = INK, width: float = 0.8) -> None:

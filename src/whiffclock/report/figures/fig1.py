@@ -88,7 +88,7 @@ def _search(figure: Figure, axes: Axes, result: Result) -> None:
     image = draw_map(
         axes, result, np.ma.masked_less(field, 1e-3 * highest), norm=LogNorm(1e-3 * highest, highest), cmap="Greys"
     )
-    bar = figure.colorbar(image, ax=axes, pad=0.01, fraction=0.03)
+    bar = figure.colorbar(image, cax=axes.inset_axes((1.01, 0, 0.012, 1)))
     bar.set_label("concentration")
     environment = result.facts["search_environment"]
     x, y = (search[:, :2] - result.facts["source"]).T

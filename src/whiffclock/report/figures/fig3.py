@@ -23,8 +23,8 @@ def draw(result: Result) -> Figure:
     paths = result["path"]
     shown = limits(paths)
     height = TWO_COLUMNS / 4 * float(np.clip(shown.aspect, 0.3, 1.3)) + 0.45
-    figure = new_figure(TWO_COLUMNS, height + 4.3)
-    rows = figure.add_gridspec(3, 1, height_ratios=[height, 2.2, 2.0])
+    figure = new_figure(TWO_COLUMNS, height + 3.7)
+    rows = figure.add_gridspec(2, 1, height_ratios=[height, 3.7])
     top = rows[0].subgridspec(1, 4)
     for e, name in enumerate(result.facts["environments"]):
         axes = figure.add_subplot(top[e])
@@ -36,13 +36,12 @@ def draw(result: Result) -> Figure:
         if e == 0:
             axes.set_ylabel("y (cells)")
             wind(axes)
-    middle = rows[1].subgridspec(1, 2, width_ratios=[1.25, 1])
-    _example(figure.add_subplot(middle[0]), result)
-    _lost(figure.add_subplot(middle[1]), result)
-    bottom = rows[2].subgridspec(1, len(METRICS))
-    panels = [figure.add_subplot(bottom[i]) for i in range(len(METRICS))]
-    metric_row(panels, result, [Group(result["geometry"])])
-    title(panels[0], "c")
+    below = rows[1].subgridspec(2, 4, width_ratios=[1.75, 1, 1, 1])
+    _example(figure.add_subplot(below[:, 0]), result)
+    cells = [figure.add_subplot(below[i, j]) for i in range(2) for j in range(1, 4)]
+    metric_row(cells[: len(METRICS)], result, [Group(result["geometry"])])
+    title(cells[0], "c")
+    _lost(cells[-1], result)
     return figure
 
 
@@ -81,22 +80,21 @@ def _example(axes: Axes, result: Result) -> None:
 
 
 def _lost(axes: Axes, result: Result) -> None:
-    title(axes, "d", "Last whiff of searches that fail")
+    title(axes, "d", "If the search fails")
     x, _ = lastwhiff.distances(result, result["lost"])
     grid = np.linspace(x[0], x[-1], 300)
     for name, lost in zip(result.facts["environments"], result["lost"], strict=True):
         _, counts = lastwhiff.distances(result, lost)
-        label = f"{name} ({int(counts.sum()):,})"
         if not counts.any():
-            axes.plot([], [], color=COLOURS[name], label=f"{name} (no failures)")
+            axes.plot([], [], color=COLOURS[name], label=f"{name}: none")
             continue
         shape = density(x, counts, grid, float(x[0]))
         axes.fill_between(grid, shape, color=tint(COLOURS[name], 0.6), alpha=0.25, lw=0)
-        axes.plot(grid, shape, color=dark(COLOURS[name]), lw=1.0, label=label)
+        axes.plot(grid, shape, color=dark(COLOURS[name]), lw=1.0, label=name)
     axes.set_xlim(float(x[0]), float(x[-1]))
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("x of the last whiff, downwind of the source (cells)")
+    axes.set_xlabel(lastwhiff.LABEL)
     axes.set_ylabel("density (per cell)")
-    axes.legend(title="failures after a whiff", title_fontsize=6.5, loc="upper right")
+    axes.legend(loc="upper right", fontsize=5.8, handlelength=1, borderpad=0, labelspacing=0.3)
     if not result["lost"].any():
-        empty(axes, "no search fails after a whiff")
+        empty(axes, "no failures")

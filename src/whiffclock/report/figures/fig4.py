@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from whiffclock.experiments.results import Result
 from whiffclock.report.figures import lastwhiff, words
@@ -28,8 +29,9 @@ def draw(result: Result) -> Figure:
     below.set_xlabel("trained in")
     title(below, "b", "Return")
     kinds = [key("single-Q", "filled"), key("two-Q", "open")]
-    handles = [*environment_patches(result.facts["environments"]), *kinds]
-    figure.legend(handles=handles, loc="outside upper center", ncols=6, title="tested in", title_fontsize=6.5)
+    word = Patch(facecolor="none", edgecolor="none", label="tested in:")
+    handles = [word, *environment_patches(result.facts["environments"]), *kinds]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 
 

@@ -37,7 +37,7 @@ _CHAIN, _EDGE, _RAIL = 0.95, 1.45, 1.95
 @styled
 def draw(result: Result) -> Figure:
     """The figure."""
-    figure = new_figure(TWO_COLUMNS, 2.7)
+    figure = new_figure(TWO_COLUMNS, 2.35)
     grid = figure.add_gridspec(1, 2, width_ratios=[3, 1])
     diagram, shares = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
     bare(diagram)
@@ -55,7 +55,8 @@ def caption(result: Result) -> str:
         "(a) A two-Q agent has a clock and one bit more. A blank (open dot) moves the clock up by one within its chain. "
         "A whiff (black dot) sets it to 0 and chooses the chain: Q⁺ if the blank that it ends lasted τ moves or more, "
         f"Q⁻ if less, as between two whiffs in a row. {zero}, so that with H = {facts['horizon']} there are "
-        f"{facts['states']:,} states; a search begins in Q⁺. "
+        f"{facts['states']:,} states; a search begins in Q⁺, in "
+        "state 0 on a whiff and in state 1 on a blank. "
         "(b) Share of training decisions taken in Q⁺, with the τ that divides them most evenly: "
         f"{words.each(facts['environments'], result['tau'], '.0f')}. Median shares: "
         f"{words.medians(result, result['share'])}. The 2Qʰ agents use τ = {facts['heuristic_tau']} everywhere.",
@@ -74,12 +75,12 @@ def _diagram(axes: Axes, result: Result) -> None:
             state(axes, (x, y), label, face=face, size=6.5 if len(label) < 3 else 5.6)
         blanks(axes, _XS, y, gaps=(1, 3))
     _zero(axes, result.facts["shared_whiff_state"])
-    _rail(axes, (_XS[3] + _XS[4]) / 2, 1, "whiff after a long blank, $s \\geq$ τ")
-    _rail(axes, (_XS[0] + _XS[2]) / 2, -1, "whiff after a short blank, $s <$ τ")
+    _rail(axes, (_XS[3] + _XS[4]) / 2, 1, "whiff after a long blank, $s$ ≥ τ")
+    _rail(axes, (_XS[0] + _XS[2]) / 2, -1, "whiff after a short blank, $s$ < τ")
     for y, mode, word in ((_CHAIN, PLUS, "sparse mode"), (-_CHAIN, MINUS, "dense mode")):
         axes.text(9.55, y, f"{mode}\n{word}", va="center", ha="left", fontsize=7, linespacing=1.3)
-    axes.text((_XS[0] + _XS[2]) / 2, 0, "$s <$ τ", ha="center", va="center", color=GREY)
-    axes.text((_XS[3] + _XS[4]) / 2, 0, "$s \\geq$ τ", ha="center", va="center", color=GREY)
+    axes.text((_XS[0] + _XS[2]) / 2, 0, "$s$ < τ", ha="center", va="center", color=GREY)
+    axes.text((_XS[3] + _XS[4]) / 2, 0, "$s$ ≥ τ", ha="center", va="center", color=GREY)
     axes.set_xlim(-1.25, 11.3)
     axes.set_ylim(-2.45, 2.45)
     axes.set_aspect("equal")
@@ -101,6 +102,9 @@ def _zero(axes: Axes, shared: bool) -> None:
     for start, y in ways:
         arrow(axes, start, (_XS[0] - 0.34, y))
         axes.plot((start[0] + _XS[0] - 0.34) / 2, (start[1] + y) / 2 + 0.22 * (1 if y > 0 else -1), "o", ms=2.8, mfc="white", mec=INK, mew=0.6)
+    top = 0.3 if shared else _CHAIN + 0.15
+    axes.text(-1.2, top + 0.75, "start", ha="left", va="center", fontsize=6.5)
+    arrow(axes, (-0.55, top + 0.6), (_ZERO - 0.42, top + 0.08), colour=GREY)
     arrow(axes, *loop, bend=1.3)
     whiff_mark(axes, (loop[0][0] - 0.36, (loop[0][1] + loop[1][1]) / 2 - 0.02))
 
@@ -136,4 +140,4 @@ def _shares(axes: Axes, result: Result) -> None:
     axes.set_xticklabels(labels, fontsize=5.8)
     axes.set_ylim(0, 1)
     axes.set_ylabel(f"share of decisions in {PLUS}")
-    title(axes, "b", "Use of the chains in training")
+    title(axes, "b", "Use in training")

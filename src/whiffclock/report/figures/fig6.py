@@ -29,6 +29,8 @@ def draw(result: Result) -> Figure:
     blanks = [_blank(axes, result, e) for e, axes in enumerate(grid[:, 0])]
     uses = [_usage(axes, result, e) for e, axes in enumerate(grid[:, 1])]
     bar = figure.colorbar(blanks[0], ax=list(grid[:, 0]), location="top", shrink=0.75, aspect=38, pad=0.012)
+    bar.set_ticks(result.facts["contours"], labels=[str(level) for level in result.facts["contours"]])
+    bar.ax.minorticks_off()
     bar.set_label("mean blank at a fixed cell (snapshots)")
     bar = figure.colorbar(uses[0], ax=list(grid[:, 1]), location="top", shrink=0.75, aspect=38, pad=0.012)
     bar.set_label(f"share of decisions in {PLUS}")
@@ -109,5 +111,5 @@ def _dress(axes: Axes, result: Result, e: int, j: int) -> None:
         axes.set_ylabel("y (cells)")
     if e == len(names) - 1:
         axes.set_xlabel("x downwind of the source (cells)")
-    if e == 0:
+    if e == j == 0:
         corner(axes, words.plume_note(result))

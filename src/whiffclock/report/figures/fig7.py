@@ -36,7 +36,7 @@ _ALONE = {"minus": f"{MINUS} only", "two": "two-Q", "plus": f"{PLUS} only"}
 def draw(result: Result) -> Figure:
     """The figure."""
     shown = limits([*result["path"].reshape(-1, *result["path"].shape[2:]), *result["path_heuristic"]])
-    height = 2 * (TWO_COLUMNS / 5.2 * float(np.clip(shown.aspect, 0.3, 1.3)) + 0.12) + 0.4
+    height = 2 * (TWO_COLUMNS / 5.2 * float(np.clip(shown.aspect, 0.3, 1.15)) + 0.12) + 0.4
     figure = new_figure(TWO_COLUMNS, height + 4.4)
     rows = figure.add_gridspec(3, 1, height_ratios=[2.25, height, 2.0])
     top = rows[0].subgridspec(1, len(METRICS))

@@ -12,7 +12,7 @@ from whiffclock.report.figures.style import GREY, INK, dark, tint
 
 Side = Literal["both", "left", "right"]
 
-_POINTS = 240
+_POINTS = 140
 #: Least bandwidth: values are whole cells and moves.
 _LEAST = 0.6
 #: Beyond the outermost values a density goes on for so many bandwidths.
