@@ -92,7 +92,11 @@ def _bytes(figure: Figure, form: str, salt: str) -> bytes:
     """The picture as a file without a date."""
     from whiffclock.report.figures.style import context
 
-    undated: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    undated: dict[str, dict[str, Any]] = {
+        "png": {"Software": None},
+        "pdf": {"CreationDate": None},
+        "svg": {"Date": None},
+    }
     file = io.BytesIO()
     with context({"svg.hashsalt": f"whiffclock {salt}"}):
         figure.savefig(file, format=form, dpi=_DPI, metadata=undated[form])

@@ -42,10 +42,15 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
     start = points[int(shape.backtracking_initiation)]
     axes.plot(*start, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
     axes.annotate(
-        "5", start, xytext=(0, 13 if start[1] < high - room else 16), textcoords="offset points", ha="center", va="center",
-        fontsize=6.5, bbox=_BADGE, arrowprops={"arrowstyle": "-", "lw": 0.5, "color": INK}, zorder=6,
+        "5", start, xytext=(0, 14), textcoords="offset points", ha="center", va="center", fontsize=6.5,
+        bbox=_BADGE, arrowprops={"arrowstyle": "-", "lw": 0.5, "color": INK}, zorder=6,
     )  # fmt: skip
-    for x, bottom in ((0.0, low - room), (-shape.surge_length, points[shape.surge_length][1]), (left, low - 2.4 * room), (right, low - 2.4 * room)):
+    for x, bottom in (
+        (0.0, low - room),
+        (-shape.surge_length, points[shape.surge_length][1]),
+        (left, low - 2.4 * room),
+        (right, low - 2.4 * room),
+    ):
         axes.plot([x, x], [bottom, high + room], color=GREY, lw=0.4, ls=(0, (2, 2)), zorder=0)
     box = limits([path, np.array([[left - room, low - 3.6 * room], [right + 2.2 * room, high + 2.4 * room]])], 0)
     frame(axes, box)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch
+from matplotlib.collections import LineCollection
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from whiffclock.report.figures.style import GREY, INK, dark, tint
@@ -15,8 +16,10 @@ Fill = Literal["filled", "open", "hatched", "solid"]
 
 #: A box needs so many values; fewer are points and a line at their median.
 _FEWEST = 4
-#: More points than this hide the box.
-_MOST_POINTS = 40
+#: Whiskers reach to the last value within so many quartile ranges of the box.
+_REACH = 1.5
+#: More points than this hide a box, wide or narrow; then only those beyond the whiskers are drawn.
+_MANY, _FEW, _NARROW = 40, 10, 0.3
 #: Golden ratio: spreads any number of points evenly, the same way every time.
 _GOLDEN = 0.6180339887
 #: Height of the line for values that there are not, as a share of the panel.
@@ -24,7 +27,7 @@ _NEVER = 0.95
 
 
 def box(axes: Axes, at: float, values: np.ndarray, colour: str, fill: Fill = "filled", width: float = 0.6) -> None:
-    """One ensemble: quartiles, whiskers to the last value within 1.5 quartile ranges, and all agents.
+    """One ensemble: quartiles, whiskers to the last value within 1.5 quartile ranges, and the agents.
 
     NaN is drawn on the line at the top that :func:`never` labels.
     """
@@ -33,8 +36,8 @@ def box(axes: Axes, at: float, values: np.ndarray, colour: str, fill: Fill = "fi
         _box(axes, at, seen, colour, fill, width)
     elif len(seen):
         axes.plot([at - width / 2, at + width / 2], [np.median(seen)] * 2, color=dark(colour), lw=1.3, zorder=3)
-    if len(seen) <= _MOST_POINTS:
-        _points(axes, at, seen, colour, width)
+    shown = seen if len(seen) <= (_MANY if width > _NARROW else _FEW) else seen[_beyond(seen)]
+    _points(axes, at, shown, colour, width)
     absent = len(values) - len(seen)
     if absent:
         where = at + _spread(absent) * width
@@ -70,21 +73,32 @@ def key(label: str, fill: Fill, colour: str = GREY) -> Patch:
 
 
 def _box(axes: Axes, at: float, seen: np.ndarray, colour: str, fill: Fill, width: float) -> None:
-    line = {"color": dark(colour), "linewidth": 0.7}
-    parts = axes.boxplot(
-        [seen], positions=[at], widths=width, patch_artist=True, manage_ticks=False,
-        showfliers=len(seen) > _MOST_POINTS, boxprops={"edgecolor": dark(colour), "linewidth": 0.7}, whiskerprops=line,
-        showcaps=False, medianprops={"color": INK if fill == "solid" else dark(colour), "linewidth": 1.3}, flierprops={"markersize": 2.5},
-    )  # fmt: skip
-    for patch in parts["boxes"]:
-        patch.set_facecolor(_face(colour, fill))
-        patch.set_hatch(_hatch(fill))
+    low, median, high = np.quantile(seen, [0.25, 0.5, 0.75])
+    inside = seen[~_beyond(seen)]
+    ends = [[(at, inside.min()), (at, low)], [(at, high), (at, inside.max())]]
+    axes.add_collection(LineCollection(ends, colors=dark(colour), linewidths=0.7, zorder=1.9))
+    looks: dict[str, Any] = {
+        "facecolor": _face(colour, fill),
+        "edgecolor": dark(colour),
+        "linewidth": 0.7,
+        "hatch": _hatch(fill),
+    }
+    axes.add_patch(Rectangle((at - width / 2, low), width, high - low, zorder=2, **looks))
+    line = [[(at - width / 2, median), (at + width / 2, median)]]
+    ink = INK if fill == "solid" else dark(colour)
+    axes.add_collection(LineCollection(line, colors=ink, linewidths=1.3, capstyle="butt", zorder=3))
+
+
+def _beyond(seen: np.ndarray) -> np.ndarray:
+    """Which values lie beyond the whiskers."""
+    low, high = np.quantile(seen, [0.25, 0.75])
+    return (seen < low - _REACH * (high - low)) | (seen > high + _REACH * (high - low))
 
 
 def _points(axes: Axes, at: float, seen: np.ndarray, colour: str, width: float) -> None:
-    axes.scatter(
-        at + _spread(len(seen)) * width, seen, s=4.5 if width > 0.3 else 3.0, color=dark(colour), edgecolor="white", linewidth=0.3, zorder=4,
-    )  # fmt: skip
+    size = 4.5 if width > _NARROW else 3.0
+    where = at + _spread(len(seen)) * width
+    axes.scatter(where, seen, s=size, color=dark(colour), edgecolor="white", linewidth=0.3, zorder=4)
 
 
 def _spread(n: int) -> np.ndarray:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyArrowPatch, Wedge
@@ -31,17 +33,21 @@ def halves(axes: Axes, at: Point, upper: str, lower: str, edge: str = INK) -> No
 
 def arrow(axes: Axes, a: Point, b: Point, *, bend: float = 0.0, colour: str = INK, width: float = 0.8) -> None:
     """A transition from one place to another, straight or along an arc."""
-    axes.add_patch(
-        FancyArrowPatch(
-            a, b, connectionstyle=f"arc3,rad={bend}", arrowstyle="-|>", mutation_scale=6, lw=width, color=colour,
-            shrinkA=0, shrinkB=0, zorder=2,
-        )  # fmt: skip
-    )
+    style = f"arc3,rad={bend}"
+    looks: dict[str, Any] = {
+        "arrowstyle": "-|>",
+        "mutation_scale": 6,
+        "lw": width,
+        "color": colour,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
+    axes.add_patch(FancyArrowPatch(a, b, connectionstyle=style, zorder=2, **looks))
 
 
 def blanks(axes: Axes, xs: Sequence[float], y: float, gaps: Sequence[int] = ()) -> None:
     """Arrows from each state to the next, with the white dot of a blank; dots instead of states at ``gaps``."""
-    for i, (a, b) in enumerate(zip(xs[:-1], xs[1:], strict=True)):
+    for i, (a, b) in enumerate(pairwise(xs)):
         if i in gaps:
             axes.text((a + b) / 2, y, "· · ·", ha="center", va="center", fontsize=8, color=INK)
             continue

@@ -10,7 +10,16 @@ from matplotlib.lines import Line2D
 from whiffclock.experiments.results import Result
 from whiffclock.report.figures import words
 from whiffclock.report.figures.boxes import Fill, box, key
-from whiffclock.report.figures.style import COLOURS, INK, ONE_COLUMN, PERFORMANCE, environment_axis, new_figure, styled, title
+from whiffclock.report.figures.style import (
+    COLOURS,
+    INK,
+    ONE_COLUMN,
+    PERFORMANCE,
+    environment_axis,
+    new_figure,
+    styled,
+    title,
+)
 
 TITLE = "Performance of the clock agents beside two baselines"
 
@@ -42,9 +51,9 @@ def caption(result: Result) -> str:
     returns = result["single"][:, :, 0]
     return words.sentences(
         "How well agents do in the environment they were trained in: mean return, speed relative to the shortest "
-        "way (0 on failure), and share of searches that arrive. Boxes: quartiles over agents, each of which is a "
-        "point. Violet dashes: cast-and-surge with its best half-angle, "
-        f"{words.each(facts['environments'], result['cast_angle'], '.0f')} degrees; bands: one standard error.",
+        "way (0 on failure), and share of searches that arrive. Boxes: quartiles over agents; points: agents, "
+        "or only those beyond the whiskers where there are many. Violet dashes: cast-and-surge with its best "
+        f"half-angle, {words.each(facts['environments'], result['cast_angle'], '.0f')} degrees; bands: one standard error.",
         _bayes_sentence(result),
         f"Median returns of single-Q agents: {words.medians(result, returns)}; cast-and-surge: "
         f"{words.each(facts['environments'], result['cast'][:, 0, 0])}. Median success rates: single-Q {arrivals[0]}; "
@@ -59,7 +68,9 @@ def _bayes_sentence(result: Result) -> str:
     if not result.facts["bayes"]:
         return ""
     returns = words.each(result.facts["environments"], result["bayes"][:, 0, 0])
-    return f"Black lines: the Bayesian agent, over {result.facts['bayes_starts']:,} of the starts; its returns: {returns}."
+    return (
+        f"Black lines: the Bayesian agent, over {result.facts['bayes_starts']:,} of the starts; its returns: {returns}."
+    )
 
 
 def _measure(axes: Axes, result: Result, measure: str) -> None:

@@ -10,7 +10,18 @@ from whiffclock.experiments.results import Result
 from whiffclock.report.figures import lastwhiff, words
 from whiffclock.report.figures.annotate import example, metrics_on_path
 from whiffclock.report.figures.panels import Group, metric, metric_row
-from whiffclock.report.figures.style import COLOURS, METRICS, TWO_COLUMNS, dark, empty, environment_title, new_figure, styled, tint, title
+from whiffclock.report.figures.style import (
+    COLOURS,
+    METRICS,
+    TWO_COLUMNS,
+    dark,
+    empty,
+    environment_title,
+    new_figure,
+    styled,
+    tint,
+    title,
+)
 from whiffclock.report.figures.trails import frame, limits, trail, wind
 from whiffclock.report.figures.violins import density
 
@@ -53,7 +64,10 @@ def caption(result: Result) -> str:
         for name, (label, unit) in METRICS.items()
     )
     shares = [lastwhiff.failing(result, one) for one in result["failures"]]
-    last = words.listing(f"{lastwhiff.median(result, one)} ({name})" for name, one in zip(facts["environments"], result["lost"], strict=True))
+    last = words.listing(
+        f"{lastwhiff.median(result, one)} ({name})"
+        for name, one in zip(facts["environments"], result["lost"], strict=True)
+    )
     return words.sentences(
         "(a) What the single-Q agent with the highest return does when it smells nothing more: moves from its last "
         "whiff (red dot) on, from bright to dark as the clock runs, up to the "
@@ -76,11 +90,12 @@ def _example(axes: Axes, result: Result) -> None:
     if chosen is None:
         empty(axes, "no path that returns")
         return
+    axes.set_anchor("N")
     metrics_on_path(axes, result["path"][chosen], COLOURS[result.facts["environments"][chosen]])
 
 
 def _lost(axes: Axes, result: Result) -> None:
-    title(axes, "d", "If the search fails")
+    title(axes, "d", "Last whiff if lost")
     x, _ = lastwhiff.distances(result, result["lost"])
     grid = np.linspace(x[0], x[-1], 300)
     for name, lost in zip(result.facts["environments"], result["lost"], strict=True):

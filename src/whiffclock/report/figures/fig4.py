@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -10,7 +11,18 @@ from matplotlib.patches import Patch
 from whiffclock.experiments.results import Result
 from whiffclock.report.figures import lastwhiff, words
 from whiffclock.report.figures.boxes import box, key
-from whiffclock.report.figures.style import COLOURS, TWO_COLUMNS, environment_axis, environment_patches, new_figure, styled, title
+from whiffclock.report.figures.style import (
+    COLOURS,
+    TWO_COLUMNS,
+    environment_axis,
+    environment_patches,
+    new_figure,
+    styled,
+    title,
+)
+
+#: Draws the agents of (trained, tested) at a place in a colour.
+DrawPair = Callable[[Axes, Result, int, int, float, str], None]
 
 TITLE = "Agents outside the environment they were trained in"
 
@@ -40,17 +52,21 @@ def caption(result: Result) -> str:
     names, single, two = result.facts["environments"], result["G_single"], result["G_two"]
     poor, rich = f"{names[0]} to {names[-1]}", f"{names[-1]} to {names[0]}"
     gain = [words.middle(two[e]) - words.middle(single[e]) for e in range(len(names))]
+    failing = [lastwhiff.failing(result, result["failures_single"][pair]) for pair in ((0, -1), (-1, 0))]
+    last = lastwhiff.median(result, result["lost_single"][0, -1])
+    home, out = (
+        [words.number(words.middle(single[pair])) for pair in pairs]
+        for pairs in (((0, 0), (-1, -1)), ((0, -1), (-1, 0)))
+    )
     return words.sentences(
         "Agents trained in one environment (along the axis) and tested in each of the four (colours); left halves and "
         "filled boxes are single-Q, right halves and open boxes two-Q. "
         "(a) How far downwind of the source failed searches smelled their last whiff, all agents together, with "
         "median and quartiles; every violin has the same width, however many failures it stands for. Single-Q agents "
-        f"fail in {lastwhiff.failing(result, result['failures_single'][0, -1]):.1f} per cent of searches taken from "
-        f"{poor}, where the median last whiff is at {lastwhiff.median(result, result['lost_single'][0, -1])} cells, and "
-        f"in {lastwhiff.failing(result, result['failures_single'][-1, 0]):.1f} per cent from {rich}. "
-        f"(b) Mean returns of the agents. The median single-Q return falls from {words.number(words.middle(single[-1, -1]))} "
-        f"at home in {names[-1]} or {words.number(words.middle(single[0, 0]))} at home in {names[0]} to "
-        f"{words.number(words.middle(single[0, -1]))} ({poor}) and {words.number(words.middle(single[-1, 0]))} ({rich}). "
+        f"fail in {failing[0]:.1f} per cent of searches when taken from {poor}, with their median last whiff at {last} "
+        f"cells, and in {failing[1]:.1f} per cent from {rich}. "
+        f"(b) Mean returns. Median single-Q returns at home are {home[0]} ({names[0]}) and {home[1]} ({names[-1]}); "
+        f"away they are {out[0]} ({poor}) and {out[1]} ({rich}). "
         f"Two-Q minus single-Q, medians over all tests by environment of training: {words.each(names, gain, '+.2f')}.",
         words.run(result),
         words.missing(result),
@@ -58,7 +74,7 @@ def caption(result: Result) -> str:
     )
 
 
-def _each_pair(axes: Axes, result: Result, draw_pair) -> None:  # type: ignore[no-untyped-def]
+def _each_pair(axes: Axes, result: Result, draw_pair: DrawPair) -> None:
     names = result.facts["environments"]
     for trained in range(len(names)):
         for tested, name in enumerate(names):
@@ -70,16 +86,11 @@ def _each_pair(axes: Axes, result: Result, draw_pair) -> None:  # type: ignore[n
 
 
 def _violins(axes: Axes, result: Result, trained: int, tested: int, at: float, colour: str) -> None:
-    for side, array in (("left", "lost_single"), ("right", "lost_two")):
-        lost = result[array][trained, tested]
-        shift = -0.008 if side == "left" else 0.008
-        lastwhiff.draw_lost(
-            axes, at + shift, result, lost, colour, width=0.19, side="left" if side == "left" else "right",
-            hollow=side == "right",
-        )  # fmt: skip
+    single, two = result["lost_single"][trained, tested], result["lost_two"][trained, tested]
+    lastwhiff.draw_lost(axes, at - 0.008, result, single, colour, width=0.19, side="left")
+    lastwhiff.draw_lost(axes, at + 0.008, result, two, colour, width=0.19, side="right", shade=0.0)
 
 
 def _boxes(axes: Axes, result: Result, trained: int, tested: int, at: float, colour: str) -> None:
-    values: np.ndarray
-    for shift, fill, values in ((-0.05, "filled", result["G_single"]), (0.05, "open", result["G_two"])):
-        box(axes, at + shift, values[trained, tested], colour, "filled" if fill == "filled" else "open", 0.085)
+    box(axes, at - 0.05, result["G_single"][trained, tested], colour, "filled", 0.085)
+    box(axes, at + 0.05, result["G_two"][trained, tested], colour, "open", 0.085)

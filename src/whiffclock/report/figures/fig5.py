@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
@@ -52,7 +54,7 @@ def caption(result: Result) -> str:
     facts = result.facts
     zero = "The two chains share state 0" if facts["shared_whiff_state"] else "Each chain has a state 0 of its own"
     return words.sentences(
-        "(a) A two-Q agent has a clock and one bit more. A blank (open dot) moves the clock up by one within its chain. "
+        "(a) A two-Q agent has a clock and one bit more. A blank (open dot) moves the clock up by one in its chain. "
         "A whiff (black dot) sets it to 0 and chooses the chain: Q⁺ if the blank that it ends lasted τ moves or more, "
         f"Q⁻ if less, as between two whiffs in a row. {zero}, so that with H = {facts['horizon']} there are "
         f"{facts['states']:,} states; a search begins in Q⁺, in "
@@ -101,7 +103,15 @@ def _zero(axes: Axes, shared: bool) -> None:
         whiff_mark(axes, (_ZERO, 0))
     for start, y in ways:
         arrow(axes, start, (_XS[0] - 0.34, y))
-        axes.plot((start[0] + _XS[0] - 0.34) / 2, (start[1] + y) / 2 + 0.22 * (1 if y > 0 else -1), "o", ms=2.8, mfc="white", mec=INK, mew=0.6)
+        axes.plot(
+            (start[0] + _XS[0] - 0.34) / 2,
+            (start[1] + y) / 2 + 0.22 * (1 if y > 0 else -1),
+            "o",
+            ms=2.8,
+            mfc="white",
+            mec=INK,
+            mew=0.6,
+        )
     top = 0.3 if shared else _CHAIN + 0.15
     axes.text(-1.2, top + 0.75, "start", ha="left", va="center", fontsize=6.5)
     arrow(axes, (-0.55, top + 0.6), (_ZERO - 0.42, top + 0.08), colour=GREY)
@@ -111,12 +121,16 @@ def _zero(axes: Axes, shared: bool) -> None:
 
 def _block(axes: Axes, first: float, last: float, face: str) -> None:
     """The states, of both chains, from which whiffs lead the same way."""
-    axes.add_patch(
-        FancyBboxPatch(
-            (first - 0.5, -_EDGE), last - first + 1, 2 * _EDGE, boxstyle="round,pad=0,rounding_size=0.25",
-            facecolor=face, alpha=0.3, edgecolor=GREY, lw=0.5, ls=(0, (2, 2)), zorder=0,
-        )  # fmt: skip
-    )
+    looks: dict[str, Any] = {
+        "facecolor": face,
+        "alpha": 0.3,
+        "edgecolor": GREY,
+        "lw": 0.5,
+        "ls": (0, (2, 2)),
+        "zorder": 0,
+    }
+    corner, width, shape = (first - 0.5, -_EDGE), last - first + 1, "round,pad=0,rounding_size=0.25"
+    axes.add_patch(FancyBboxPatch(corner, width, 2 * _EDGE, boxstyle=shape, **looks))
 
 
 def _rail(axes: Axes, x: float, side: int, label: str) -> None:

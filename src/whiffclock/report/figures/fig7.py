@@ -29,6 +29,7 @@ TITLE = "What the two modes of the two-Q agent learn"
 
 _FILLS: dict[str, Fill] = {"minus": "open", "single": "filled", "plus": "solid"}
 _LABELS = {"minus": MINUS, "single": "single-Q", "plus": PLUS}
+_SHADES = {"minus": 0.0, "two": 0.45, "plus": 0.85}
 _ALONE = {"minus": f"{MINUS} only", "two": "two-Q", "plus": f"{PLUS} only"}
 
 
@@ -43,7 +44,9 @@ def draw(result: Result) -> Figure:
     panels = [figure.add_subplot(top[i]) for i in range(len(METRICS))]
     metric_row(panels, result, [Group(result[kind], fill) for kind, fill in _FILLS.items()])
     title(panels[0], "a")
-    figure.legend(handles=[key(_LABELS[kind], fill) for kind, fill in _FILLS.items()], loc="outside upper center", ncols=3)
+    figure.legend(
+        handles=[key(_LABELS[kind], fill) for kind, fill in _FILLS.items()], loc="outside upper center", ncols=3
+    )
     middle = rows[1].subgridspec(2, 5)
     grid = np.array([[figure.add_subplot(middle[i, j]) for j in range(5)] for i in range(2)])
     _paths(grid, result, shown)
@@ -96,7 +99,9 @@ def _paths(grid: np.ndarray, result: Result, shown: Limits) -> None:
     title(grid[0, -1], "c", "2Q$^h$")
     grid[1, -1].set_xlabel("x (cells)")
     for axes, name in zip(grid[:, -1], origins, strict=True):
-        axes.text(0.97, 0.04, f"from {name}", transform=axes.transAxes, ha="right", fontsize=5.8, color=dark(COLOURS[name]))
+        axes.text(
+            0.97, 0.04, f"from {name}", transform=axes.transAxes, ha="right", fontsize=5.8, color=dark(COLOURS[name])
+        )
     for axes, mode in zip(grid[:, 0], (MINUS, PLUS), strict=True):
         axes.set_ylabel(f"{mode}\ny (cells)")
     wind(grid[0, 0])
@@ -108,8 +113,8 @@ def _alone(axes: Axes, result: Result) -> None:
     for e, name in enumerate(names):
         for j, (kind, label) in enumerate(_ALONE.items()):
             at = e + 0.3 * (j - 1)
-            hollow = kind == "minus"
-            lastwhiff.draw_lost(axes, at, result, result[f"lost_{kind}"][e], COLOURS[name], width=0.27, hollow=hollow)
+            lost = result[f"lost_{kind}"][e]
+            lastwhiff.draw_lost(axes, at, result, lost, COLOURS[name], width=0.27, shade=_SHADES[kind])
             heads.append((at, f"{label}\n{lastwhiff.failing(result, result[f'failures_{kind}'][e]):.1f}%"))
     environment_axis(axes, names)
     lastwhiff.downwind(axes, result, result["lost_two"])

@@ -10,8 +10,21 @@ from whiffclock.experiments.results import Result
 from whiffclock.recovery import weighted_quantiles
 from whiffclock.report.figures import words
 from whiffclock.report.figures.panels import metric
-from whiffclock.report.figures.style import COLOURS, GREY, METRICS, TWO_COLUMNS, dark, empty, environment_axis, new_figure, styled, title
+from whiffclock.report.figures.style import (
+    COLOURS,
+    GREY,
+    METRICS,
+    TWO_COLUMNS,
+    dark,
+    empty,
+    environment_axis,
+    new_figure,
+    styled,
+)
 from whiffclock.report.figures.violins import nothing, violin
+
+#: Share of the weight in the long upper tails that is not drawn.
+_TAIL = 0.005
 
 TITLE = "How the Bayesian agent searches for a lost plume"
 
@@ -24,7 +37,6 @@ def draw(result: Result) -> Figure:
     for axes, (name, (label, unit)) in zip(panels, METRICS.items(), strict=True):
         _metric(axes, result, name)
         axes.set_ylabel(f"{label} ({unit})")
-    title(panels[0], "", "")
     return figure
 
 
@@ -35,7 +47,8 @@ def caption(result: Result) -> str:
     intro = (
         "What the Bayesian agent does when it smells nothing more depends on what it smelled before. Violins: "
         "distributions of five measures of its path over many histories, each weighted by how likely its blanks are; "
-        "dots and bars: weighted medians and quartiles."
+        "dots and bars: weighted medians and quartiles; the uppermost "
+        f"{100 * _TAIL:g} per cent of the weight is not drawn."
     )
     if not _there(result):
         return words.sentences(
@@ -75,11 +88,11 @@ def _metric(axes: Axes, result: Result, name: str) -> None:
         values, weights = metric(result, result[f"geometry_{environment}"], name), result[f"weight_{environment}"]
         counting = np.isfinite(values) & (weights > 0)
         if not counting.any():
-            nothing(axes, e, 0.5, "no history" if name not in METRICS or not len(values) else "never")
+            nothing(axes, e, 0.5, "never" if weights.any() else "no history")
             continue
-        violin(axes, e, values, weights, COLOURS[environment])
-        tops.append(float(values[counting].max()))
-    axes.set_ylim(0, 1.08 * max(*tops, 1.0))
+        violin(axes, e, values, weights, COLOURS[environment], width=0.9, tail=_TAIL)
+        tops.append(float(weighted_quantiles(values[counting], weights[counting], 1 - _TAIL)))
+    axes.set_ylim(0, 1.05 * max(*tops, 1.0))
     if name == "backtracking_initiation":
         _never_words(axes, result)
 

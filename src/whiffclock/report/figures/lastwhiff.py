@@ -27,12 +27,12 @@ def median(result: Result, lost: np.ndarray) -> str:
 
 def draw_lost(
     axes: Axes, at: float, result: Result, lost: np.ndarray, colour: str, *,
-    width: float = 0.8, side: Side = "both", hollow: bool = False,
+    width: float = 0.8, side: Side = "both", shade: float = 0.5,
 ) -> None:  # fmt: skip
     """A violin of the last whiffs, or a word if no search failed after a whiff."""
     x, counts = distances(result, lost)
     if counts.any():
-        violin(axes, at, x, counts, colour, width=width, side=side, hollow=hollow, lowest=float(x[0]))
+        violin(axes, at, x, counts, colour, width=width, side=side, shade=shade, lowest=float(x[0]))
     else:
         shift = {"both": 0.0, "left": -0.25, "right": 0.25}[side] * width
         nothing(axes, at + shift, 2, "no failures")

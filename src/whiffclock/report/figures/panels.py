@@ -53,12 +53,12 @@ def metric_row(panels: Sequence[Axes], result: Result, groups: Sequence[Group]) 
 
 def metric_grid(grid: np.ndarray, result: Result, columns: Sequence[Sequence[Group]]) -> None:
     """Axes [metric, column]; panels of a row have one scale."""
-    for row, (name, (label, unit)) in zip(grid, METRICS.items(), strict=True):
+    for i, (row, (name, (label, unit))) in enumerate(zip(grid, METRICS.items(), strict=True)):
         values = np.concatenate([pooled(result, groups, name) for groups in columns])
         for j, (axes, groups) in enumerate(zip(row, columns, strict=True)):
             metric_boxes(axes, result, name, groups)
             never(axes, values, "never" if j == 0 else "")
             axes.tick_params(labelleft=j == 0)
-            if row is not grid[-1]:
+            if i < len(grid) - 1:
                 axes.set_xticklabels([])
         row[0].set_ylabel(f"{label}\n({unit})")

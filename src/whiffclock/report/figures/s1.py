@@ -13,7 +13,7 @@ from whiffclock.report.figures.style import COLOURS, PERFORMANCE, TWO_COLUMNS, d
 
 TITLE = "Generalization in return, speed and success"
 
-_ROWS = ("single-Q", "two-Q", "two-Q − single-Q")
+_ROWS = ("single-Q", "two-Q", "difference")
 
 
 @styled
@@ -21,17 +21,17 @@ def draw(result: Result) -> Figure:
     """The figure."""
     figure = new_figure(TWO_COLUMNS, 6.6)
     grid = np.array([[figure.add_subplot(3, 3, 3 * i + j + 1) for j in range(3)] for i in range(3)])
-    for j, (measure, label) in enumerate(PERFORMANCE.items()):
+    for j, measure in enumerate(PERFORMANCE):
         single, two = (_medians(result, kind, measure) for kind in ("single", "two"))
         low, high = min(single.min(), two.min()), max(single.max(), two.max())
         for axes, values in zip(grid[:2, j], (single, two), strict=True):
             image = _matrix(axes, result, values, low, max(high, low + 1e-6), "viridis", ".2f")
-        _bar(figure, image, list(grid[:2, j]), label)
+        _bar(figure, image, list(grid[:2, j]))
         most = max(float(np.abs(two - single).max()), 1e-6)
         image = _matrix(grid[2, j], result, two - single, -most, most, "PRGn", "+.2f")
-        _bar(figure, image, [grid[2, j]], "difference")
+        _bar(figure, image, [grid[2, j]])
     for (i, j), axes in np.ndenumerate(grid):
-        title(axes, "abcdefghi"[3 * int(i) + int(j)], _ROWS[int(i)])
+        title(axes, "abcdefghi"[3 * int(i) + int(j)], f"{_ROWS[int(i)]}: {list(PERFORMANCE.values())[int(j)]}")
         if j == 0:
             axes.set_ylabel("trained in")
         if i == 2:
@@ -87,6 +87,5 @@ def _matrix(axes: Axes, result: Result, values: np.ndarray, low: float, high: fl
     return image
 
 
-def _bar(figure: Figure, image: AxesImage, panels: list[Axes], label: str) -> None:
-    bar = figure.colorbar(image, ax=panels, location="right", fraction=0.05, pad=0.015, aspect=18 * len(panels))
-    bar.set_label(label)
+def _bar(figure: Figure, image: AxesImage, panels: list[Axes]) -> None:
+    figure.colorbar(image, ax=panels, location="right", fraction=0.05, pad=0.015, aspect=34 * len(panels))

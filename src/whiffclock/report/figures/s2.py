@@ -11,7 +11,7 @@ from whiffclock.experiments.results import Result
 from whiffclock.report.figures import words
 from whiffclock.report.figures.boxes import key
 from whiffclock.report.figures.panels import Group, metric, metric_grid
-from whiffclock.report.figures.style import COLOURS, GREY, METRICS, MINUS, PLUS, TWO_COLUMNS, dark, new_figure, styled, title
+from whiffclock.report.figures.style import COLOURS, GREY, METRICS, MINUS, PLUS, TWO_COLUMNS, dark, new_figure, styled
 
 TITLE = "Geometry of recovery under five truncations of the path"
 
@@ -25,15 +25,16 @@ def draw(result: Result) -> Figure:
     truncations = result.facts["truncations"]
     figure = new_figure(TWO_COLUMNS, 7.4)
     rows, columns = len(METRICS), len(truncations)
-    grid = np.array([[figure.add_subplot(rows, columns, columns * i + j + 1) for j in range(columns)] for i in range(rows)])
+    grid = np.array(
+        [[figure.add_subplot(rows, columns, columns * i + j + 1) for j in range(columns)] for i in range(rows)]
+    )
     metric_grid(grid, result, [[Group(values)] for values in result["single"]])
     for (i, j), axes in np.ndenumerate(grid):
         _modes(axes, result, int(j), list(METRICS)[int(i)])
     for j, (axes, name) in enumerate(zip(grid[0], truncations, strict=True)):
-        title(axes, "", f"({_NUMERALS[j]}) {'all moves' if name == 'none' else name}")
-        if j == result.facts["main"]:
-            axes.title.set_fontweight("bold")
-            axes.set_title(axes.get_title(loc="left"), loc="left", fontweight="bold")
+        weight = "bold" if j == result.facts["main"] else "normal"
+        words_of = "all moves" if name == "none" else name
+        axes.set_title(f"({_NUMERALS[j]}) {words_of}", loc="left", fontsize=6.5, fontweight=weight)
     figure.legend(handles=_keys(), loc="outside upper center", ncols=3)
     return figure
 
@@ -46,7 +47,9 @@ def caption(result: Result) -> str:
         for name, steps in zip(facts["truncations"], result["steps_single"], strict=True)
     )
     first, last = facts["environments"][0], facts["environments"][-1]
-    growing = sum(words.middle(one[-1]) > words.middle(one[0]) for one in metric(result, result["single"], "upwind_search"))
+    growing = sum(
+        words.middle(one[-1]) > words.middle(one[0]) for one in metric(result, result["single"], "upwind_search")
+    )
     return words.sentences(
         "The path after a last whiff, cut at five points (columns; bold: the one that other figures use). Boxes: "
         "single-Q agents; triangles: medians of the modes Q⁻ and Q⁺ of two-Q agents. An open dot at the top is an "

@@ -10,7 +10,17 @@ from matplotlib.ticker import NullLocator
 
 from whiffclock.experiments.results import Result
 from whiffclock.report.figures import words
-from whiffclock.report.figures.style import COLOURS, GREY, PERFORMANCE, PLUS, TWO_COLUMNS, dark, new_figure, styled, title
+from whiffclock.report.figures.style import (
+    COLOURS,
+    GREY,
+    PERFORMANCE,
+    PLUS,
+    TWO_COLUMNS,
+    dark,
+    new_figure,
+    styled,
+    title,
+)
 
 TITLE = "The choice of τ"
 
@@ -30,7 +40,9 @@ def draw(result: Result) -> Figure:
     for letter, axes in zip("abcd", panels, strict=True):
         title(axes, letter)
         axes.set_xlabel("τ (moves)")
-    handles = [Line2D([], [], color=COLOURS[name], marker="o", ms=2.5, label=name) for name in result.facts["environments"]]
+    handles = [
+        Line2D([], [], color=COLOURS[name], marker="o", ms=2.5, label=name) for name in result.facts["environments"]
+    ]
     handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc="none", mec=GREY, label="chosen τ"))
     figure.legend(handles=handles, loc="outside upper center", ncols=5)
     return figure
@@ -48,7 +60,9 @@ def caption(result: Result) -> str:
         f"{words.each(facts['environments'], result['chosen'], '.0f')}. "
         "(b to d) What these agents earn, how fast and how often they arrive, in the environment of training. "
         f"Between the best and the worst τ the median return differs by {words.each(facts['environments'], spans)}.",
-        "These trainings are shorter than those of the other figures." if facts["scan_episodes"] < facts["episodes"] else "",
+        "These trainings are shorter than those of the other figures."
+        if facts["scan_episodes"] < facts["episodes"]
+        else "",
         words.plume(result),
     )
 

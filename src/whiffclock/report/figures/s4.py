@@ -10,14 +10,25 @@ from matplotlib.figure import Figure
 
 from whiffclock.experiments.results import Result
 from whiffclock.report.figures import words
-from whiffclock.report.figures.style import COLOURS, GREY, INK, MINUS, PLUS, TWO_COLUMNS, dark, new_figure, styled, title
+from whiffclock.report.figures.style import (
+    COLOURS,
+    GREY,
+    INK,
+    MINUS,
+    PLUS,
+    TWO_COLUMNS,
+    dark,
+    new_figure,
+    styled,
+    title,
+)
 from whiffclock.report.figures.trails import limits, trail, walked
 
 TITLE = "All policies"
 
 _KINDS = {"single": "single-Q", "minus": f"two-Q: {MINUS}", "plus": f"two-Q: {PLUS}"}
-#: Agents side by side in a panel, at most.
-_ACROSS = 5
+#: Agents side by side in a panel, at least, and its height in inches, at most.
+_FEWEST, _TALLEST = 5, 2.05
 _BAR = 50
 
 
@@ -28,13 +39,13 @@ def draw(result: Result) -> Figure:
     paths = {kind: _counting(result, kind) for kind in _KINDS}
     cell = _cell([path for rows in paths.values() for row in rows for path in row])
     agents = result["single"].shape[1]
-    across, down = min(agents, _ACROSS), math.ceil(agents / _ACROSS)
-    each = (TWO_COLUMNS - 0.5) / 3 * (down * cell[1]) / (across * cell[0])
-    figure = new_figure(TWO_COLUMNS, min(len(names) * (each + 0.1) + 0.5, 9.5))
+    across, tall = _across(agents, cell)
+    figure = new_figure(TWO_COLUMNS, len(names) * (tall + 0.08) + 0.45)
     grid = np.array([[figure.add_subplot(len(names), 3, 3 * e + j + 1) for j in range(3)] for e in range(len(names))])
     for (e, j), axes in np.ndenumerate(grid):
         kind = list(_KINDS)[int(j)]
-        _thumbnails(axes, paths[kind][int(e)], _order(result, kind, int(e)), COLOURS[names[int(e)]], cell)
+        ordered = [paths[kind][e][a] for a in _order(result, kind, int(e))]
+        _thumbnails(axes, ordered, COLOURS[names[int(e)]], cell, across)
         if e == 0:
             title(axes, "abc"[int(j)], _KINDS[kind])
         if j == 0:
@@ -79,12 +90,21 @@ def _cell(paths: list[np.ndarray]) -> tuple[float, float]:
     return float(width), float(height)
 
 
-def _thumbnails(axes: Axes, paths: list[np.ndarray], order: np.ndarray, colour: str, cell: tuple[float, float]) -> None:
-    across, down = min(len(paths), _ACROSS), math.ceil(len(paths) / _ACROSS)
-    for place, a in enumerate(order):
-        box = limits([paths[a]], 0)
-        centre = np.array([(place % _ACROSS + 0.5) * cell[0], -(place // _ACROSS + 0.5) * cell[1]])
-        trail(axes, paths[a], colour, 0.6, centre - [(box.left + box.right) / 2, (box.bottom + box.top) / 2])
+def _across(agents: int, cell: tuple[float, float]) -> tuple[int, float]:
+    """Agents side by side in a panel, and its height in inches: as few as leave a page high enough for all."""
+    for across in range(min(agents, _FEWEST), agents + 1):
+        tall = (TWO_COLUMNS - 0.4) / 3 * math.ceil(agents / across) * cell[1] / (across * cell[0])
+        if tall <= _TALLEST:
+            return across, tall
+    return agents, _TALLEST
+
+
+def _thumbnails(axes: Axes, paths: list[np.ndarray], colour: str, cell: tuple[float, float], across: int) -> None:
+    down = math.ceil(len(paths) / across)
+    for place, path in enumerate(paths):
+        box = limits([path], 0)
+        centre = np.array([(place % across + 0.5) * cell[0], -(place // across + 0.5) * cell[1]])
+        trail(axes, path, colour, 0.6, centre - [(box.left + box.right) / 2, (box.bottom + box.top) / 2])
     axes.set_xlim(0, across * cell[0])
     axes.set_ylim(-down * cell[1], 0)
     axes.set_aspect("equal")
@@ -97,6 +117,8 @@ def _thumbnails(axes: Axes, paths: list[np.ndarray], order: np.ndarray, colour: 
 def _scale(axes: Axes) -> None:
     """How long some cells are, under the last panel."""
     right = axes.get_xlim()[1]
-    axes.plot([right - _BAR, right], [-0.06] * 2, color=INK, lw=1.2, transform=axes.get_xaxis_transform(), clip_on=False)
-    axes.annotate(f"{_BAR} cells; wind to the right →", (right - _BAR - 4, -0.06), xycoords=axes.get_xaxis_transform(),
+    axes.plot(
+        [right - _BAR, right], [-0.06] * 2, color=INK, lw=1.2, transform=axes.get_xaxis_transform(), clip_on=False
+    )
+    axes.annotate(f"wind →        {_BAR} cells", (right - _BAR - 4, -0.06), xycoords=axes.get_xaxis_transform(),
                   ha="right", va="center", fontsize=6, color=GREY, annotation_clip=False)  # fmt: skip

@@ -19,7 +19,9 @@ def draw(result: Result) -> Figure:
     conditions = result.facts["conditions"]
     figure = new_figure(TWO_COLUMNS, 7.0)
     rows, columns = len(METRICS), len(conditions)
-    grid = np.array([[figure.add_subplot(rows, columns, columns * i + j + 1) for j in range(columns)] for i in range(rows)])
+    grid = np.array(
+        [[figure.add_subplot(rows, columns, columns * i + j + 1) for j in range(columns)] for i in range(rows)]
+    )
     metric_grid(grid, result, [[Group(values)] for values in result["geometry"]])
     for j, (axes, name) in enumerate(zip(grid[0], conditions, strict=True)):
         weight = "bold" if j == result.facts["main"] else "normal"
@@ -31,7 +33,9 @@ def caption(result: Result) -> str:
     """What the figure shows, with its numbers."""
     facts = result.facts
     search = metric(result, result["geometry"], "upwind_search")
-    told = "; ".join(f"{name}: {words.medians(result, one, '.0f')}" for name, one in zip(facts["conditions"], search, strict=True))
+    told = "; ".join(
+        f"{name}: {words.medians(result, one, '.0f')}" for name, one in zip(facts["conditions"], search, strict=True)
+    )
     own = next((i for i, name in enumerate(facts["conditions"]) if "own" in name), 0)
     return words.sentences(
         "Shape of the path after a last whiff for single-Q agents whose training searches started elsewhere (columns; "

@@ -84,7 +84,8 @@ def context(others: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Draw or save under these settings, whatever the user's own are."""
     with _TURN, matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**_SETTINGS, **(others or {})})
+        settings: Any = {**_SETTINGS, **(others or {})}
+        matplotlib.rcParams.update(settings)
         yield
 
 
@@ -111,12 +112,14 @@ def new_figure(width: float, height: float, pad: float = 0.04) -> Figure:
 
 def dark(colour: str) -> str:
     """A shade for lines and words on white."""
-    return to_hex(0.72 * np.array(to_rgb(colour)))
+    red, green, blue = to_rgb(colour)
+    return to_hex((0.72 * red, 0.72 * green, 0.72 * blue))
 
 
 def tint(colour: str, share: float = 0.4) -> str:
     """A light shade for areas; ``share`` of the colour, the rest white."""
-    return to_hex(share * np.array(to_rgb(colour)) + 1 - share)
+    red, green, blue = (share * part + 1 - share for part in to_rgb(colour))
+    return to_hex((red, green, blue))
 
 
 def clock_colours(colour: str) -> LinearSegmentedColormap:

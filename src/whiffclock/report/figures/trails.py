@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from numpy.typing import ArrayLike
 
 from whiffclock.report.figures.style import GREY, SOURCE, clock_colours
 
@@ -42,13 +44,13 @@ def limits(paths: Iterable[np.ndarray], pad: float = 0.06) -> Limits:
     return Limits(low[0] - room, high[0] + room, low[1] - room, high[1] + room)
 
 
-def trail(axes: Axes, path: np.ndarray, colour: str, width: float = 1.1, offset: Sequence[float] = (0, 0)) -> None:
+def trail(axes: Axes, path: np.ndarray, colour: str, width: float = 1.1, offset: ArrayLike = (0, 0)) -> None:
     """One path, upwind to the left, from bright to dark; a dot where it starts, on a whiff."""
     points = walked(path) + np.asarray(offset, dtype=np.float64)
     moves = len(points) - 1
     if moves >= 1:
         cuts = np.linspace(0, moves, min(_SHADES, moves) + 1).round().astype(int)
-        pieces = [points[a : b + 1] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        pieces = [points[a : b + 1] for a, b in pairwise(cuts)]
         shades = clock_colours(colour)(np.linspace(0, 1, len(pieces)))
         lines = LineCollection(pieces, colors=shades, linewidths=width, capstyle="round", joinstyle="round")
         axes.add_collection(lines, autolim=False)

@@ -53,12 +53,14 @@ def violin(
     *,
     width: float = 0.8,
     side: Side = "both",
-    hollow: bool = False,
+    shade: float = 0.5,
     lowest: float | None = 0.0,
+    tail: float = 0.0,
 ) -> None:
     """One violin of greatest width ``width``, or half of one, with weighted median and quartiles.
 
-    Values without weight are left out; nothing is drawn if there are no others.
+    Values without weight are left out; nothing is drawn if there are no others. ``shade`` is how much of the
+    colour there is in the area, and ``tail`` the share of the weight that is cut off at the upper end.
     """
     counting = np.isfinite(values) & (weights > 0)
     if not counting.any():
@@ -66,13 +68,15 @@ def violin(
     values, weights = values[counting], weights[counting]
     beyond = _BEYOND * bandwidth(values, weights)
     low = values.min() - beyond
-    grid = np.linspace(low if lowest is None else max(low, lowest), values.max() + beyond, _POINTS)
+    high = float(weighted_quantiles(values, weights, 1 - tail)) if tail else values.max() + beyond
+    grid = np.linspace(low if lowest is None else max(low, lowest), max(high, low + beyond), _POINTS)
     shape = density(values, weights, grid, lowest)
     half = 0.5 * width * shape / shape.max()
     zero = np.zeros_like(half)
     left, right = (zero if side == "right" else half), (zero if side == "left" else half)
-    face = "white" if hollow else tint(colour, 0.5)
-    axes.fill_betweenx(grid, at - left, at + right, facecolor=face, edgecolor=dark(colour), lw=0.6, zorder=2)
+    axes.fill_betweenx(
+        grid, at - left, at + right, facecolor=tint(colour, shade), edgecolor=dark(colour), lw=0.6, zorder=2
+    )
     _quartiles(axes, at + {"both": 0.0, "left": -0.06, "right": 0.06}[side] * width, values, weights, colour)
 
 

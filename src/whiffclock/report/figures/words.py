@@ -19,6 +19,8 @@ def number(value: float, form: str = ".2f") -> str:
     if np.isinf(value):
         return "never"
     text = format(value, form)
+    if text.strip("+-0.") == "":
+        text = format(0.0, form)  # no sign for what rounds to nothing below it
     return text.replace("-", "−")
 
 
