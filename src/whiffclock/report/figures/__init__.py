@@ -66,6 +66,14 @@ def render(results: Mapping[str, Result], out: Path, origin: str | None = None) 
     return rendered
 
 
+def embedded(drawing: str, picture: bytes, title: str) -> str:
+    """What shows a figure within a page: SVG or, if that is long, PNG; with a name for those who cannot see it."""
+    name = html.escape(title)
+    if len(drawing) > _LONGEST_SVG:
+        return f'<img alt="{name}" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
+    return drawing[drawing.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{name}"', 1)
+
+
 def module(figure: str) -> Any:
     """The module that draws a figure."""
     return importlib.import_module(f"{__name__}.{figure}")
@@ -82,9 +90,7 @@ def _render(result: Result, out: Path) -> Rendered:
     picture = _bytes(figure, "png", result.figure)
     _write(png, picture)
     _write(pdf, _bytes(figure, "pdf", result.figure))
-    markup = _svg(_bytes(figure, "svg", result.figure).decode(), drawing.TITLE)
-    if len(markup) > _LONGEST_SVG:
-        markup = _img(picture, drawing.TITLE)
+    markup = embedded(_bytes(figure, "svg", result.figure).decode(), picture, drawing.TITLE)
     return Rendered(result.figure, drawing.TITLE, drawing.caption(result), png, pdf, markup)
 
 
@@ -101,16 +107,6 @@ def _bytes(figure: Figure, form: str, salt: str) -> bytes:
     with context({"svg.hashsalt": f"whiffclock {salt}"}):
         figure.savefig(file, format=form, dpi=_DPI, metadata=undated[form])
     return file.getvalue()
-
-
-def _svg(text: str, title: str) -> str:
-    """The svg element alone, with a name for those who cannot see it."""
-    return text[text.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{html.escape(title)}"', 1)
-
-
-def _img(picture: bytes, title: str) -> str:
-    data = base64.b64encode(picture).decode()
-    return f'<img alt="{html.escape(title)}" src="data:image/png;base64,{data}">'
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -73,7 +73,8 @@ def caption(result: Result) -> str:
         "(c) Four environments are the same odor under four thresholds: whiffs in that snapshot (dark), and how often "
         f"there is one (light). Whiffs fill {words.each(facts['environments'], [100 * s for s in share], '.1f')} per "
         "cent of the cells. "
-        "(d) Mean return per training episode: median and range over agents, single-Q (lines) and two-Q (dashes). "
+        "(d) Mean return per training episode: median over agents, single-Q (lines, with their range) and "
+        "two-Q (dashes). "
         f"Over the last {_LAST} points the median single-Q agent earns {words.medians(result, last)}. "
         f"(e) Searches start in any of {facts['start_cells']:,} cells, at any time, in all environments.",
         words.run(result),

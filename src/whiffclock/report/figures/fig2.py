@@ -53,7 +53,8 @@ def caption(result: Result) -> str:
         "How well agents do in the environment they were trained in: mean return, speed relative to the shortest "
         "way (0 on failure), and share of searches that arrive. Boxes: quartiles over agents; points: agents, "
         "or only those beyond the whiskers where there are many. Violet dashes: cast-and-surge with its best "
-        f"half-angle, {words.each(facts['environments'], result['cast_angle'], '.0f')} degrees; bands: one standard error.",
+        f"half-angle, {words.each(facts['environments'], result['cast_angle'], '.0f')} degrees; "
+        "bands: one standard error.",
         _bayes_sentence(result),
         f"Median returns of single-Q agents: {words.medians(result, returns)}; cast-and-surge: "
         f"{words.each(facts['environments'], result['cast'][:, 0, 0])}. Median success rates: single-Q {arrivals[0]}; "

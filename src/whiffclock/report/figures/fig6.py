@@ -45,7 +45,8 @@ def caption(result: Result) -> str:
     core, edge = _core_and_edge(result)
     contours = words.listing(str(level) for level in facts["contours"])
     return words.sentences(
-        f"(a) Mean time between the whiffs that a fixed cell gets, with contours at {contours} snapshots; grey: no "
+        f"(a) Mean time between the whiffs that a fixed cell gets, with contours at {contours} snapshots "
+        "(of means over 3 x 3 cells); grey: no "
         "blank is seen to end. (b) Of all decisions that two-Q agents took in a cell during tests, the share taken in "
         "Q⁺, the mode that follows a long blank; grey: nobody went there. Over all decisions it is, for the median "
         f"agent, {words.medians(result, result['share'])}; within {_CORE} cells of the axis of the plume "

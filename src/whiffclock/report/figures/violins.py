@@ -59,12 +59,14 @@ def violin(
 ) -> None:
     """One violin of greatest width ``width``, or half of one, with weighted median and quartiles.
 
-    Values without weight are left out; nothing is drawn if there are no others. ``shade`` is how much of the
-    colour there is in the area, and ``tail`` the share of the weight that is cut off at the upper end.
+    NaN and values without weight have no part in the density; nothing is drawn if there are no others. ``shade``
+    is how much of the colour there is in the area, and ``tail`` the share of the weight that is cut off at the
+    upper end.
     """
     counting = np.isfinite(values) & (weights > 0)
     if not counting.any():
         return
+    _quartiles(axes, at + {"both": 0.0, "left": -0.06, "right": 0.06}[side] * width, values, weights, colour)
     values, weights = values[counting], weights[counting]
     beyond = _BEYOND * bandwidth(values, weights)
     low = values.min() - beyond
@@ -77,7 +79,6 @@ def violin(
     axes.fill_betweenx(
         grid, at - left, at + right, facecolor=tint(colour, shade), edgecolor=dark(colour), lw=0.6, zorder=2
     )
-    _quartiles(axes, at + {"both": 0.0, "left": -0.06, "right": 0.06}[side] * width, values, weights, colour)
 
 
 def nothing(axes: Axes, at: float, height: float, word: str = "none", size: float = 5.5) -> None:
@@ -86,6 +87,8 @@ def nothing(axes: Axes, at: float, height: float, word: str = "none", size: floa
 
 
 def _quartiles(axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str) -> None:
+    """Bar and dot; NaN counts as beyond all values, and what falls there is not drawn."""
     low, median, high = weighted_quantiles(values, weights, [0.25, 0.5, 0.75])
+    high = high if np.isfinite(high) else np.nanmax(values[weights > 0])
     axes.plot([at, at], [low, high], color=dark(colour), lw=1.6, solid_capstyle="butt", zorder=3)
     axes.plot(at, median, "o", ms=2.6, mfc="white", mec=INK, mew=0.6, zorder=4)
