@@ -1,5 +1,6 @@
 """Figures: every one can be drawn from any result of its layout, the same way every time, within its borders."""
 
+import functools
 import re
 import subprocess
 import sys
@@ -31,6 +32,12 @@ def cases():
     return {name: made_up.results(**missing) for name, missing in CASES.items()}
 
 
+@pytest.fixture(scope="module")
+def drawn(cases):
+    """Draws a figure of a case, once."""
+    return functools.cache(lambda figure, case: module(figure).draw(cases[case][figure]))
+
+
 def text_of(figure):
     return " ".join(text.get_text() for text in figure.findobj(matplotlib.text.Text) if text.get_visible())
 
@@ -42,12 +49,11 @@ def test_there_is_a_drawing_for_every_result_and_a_colour_for_every_environment(
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("figure", FIGURES)
-def test_figures_stay_within_their_borders_and_captions_are_filled_in(cases, figure, case):
-    drawing, result = module(figure), cases[case][figure]
-    drawn = drawing.draw(result)
+def test_figures_stay_within_their_borders_and_captions_are_filled_in(cases, drawn, figure, case):
+    drawing, result, picture = module(figure), cases[case][figure], drawn(figure, case)
     with context():  # ticks made on the way take their looks from it
-        left, bottom, right, top = drawn.get_tightbbox().extents
-    width, height = drawn.get_size_inches()
+        left, bottom, right, top = picture.get_tightbbox().extents
+    width, height = picture.get_size_inches()
     assert min(left, bottom) > -0.01
     assert right < width + 0.01
     assert top < height + 0.01
@@ -58,7 +64,7 @@ def test_figures_stay_within_their_borders_and_captions_are_filled_in(cases, fig
     assert caption.endswith(".")
 
 
-def test_panels_without_data_say_why(cases):
+def test_panels_without_data_say_why(cases, drawn):
     bare, full = cases["nothing there"], cases["all there"]
     for figure, words_there in (
         ("fig2", "Bayesian: none"),
@@ -68,8 +74,8 @@ def test_panels_without_data_say_why(cases):
         ("fig7", "no failures"),
         ("fig8", "no Bayesian"),
     ):
-        assert words_there in text_of(module(figure).draw(bare[figure])), figure
-    assert "none" not in text_of(module("fig2").draw(full["fig2"]))
+        assert words_there in text_of(drawn(figure, "nothing there")), figure
+    assert "none" not in text_of(drawn("fig2", "all there"))
     assert "No Bayesian agent" in module("fig2").caption(bare["fig2"])
     assert "No Bayesian agent" not in module("fig2").caption(full["fig2"])
 

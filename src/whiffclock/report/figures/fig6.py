@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from whiffclock.experiments.results import Result
 from whiffclock.report.figures import words
 from whiffclock.report.figures.maps import corner, draw_map, extent
-from whiffclock.report.figures.style import PALE, PLUS, TWO_COLUMNS, empty, environment_title, new_figure, styled
+from whiffclock.report.figures.style import GREY, PALE, PLUS, TWO_COLUMNS, environment_title, new_figure, styled
 
 TITLE = "Where the plume is sparse, and where the two-Q agent uses which mode"
 
@@ -76,7 +76,7 @@ def _blank(axes: Axes, result: Result, e: int) -> Any:
     image = draw_map(axes, result, np.ma.masked_invalid(blank[e]), cmap="YlGnBu_r", norm=norm)
     levels = [level for level in contours if np.nanmin(blank[e], initial=np.inf) < level]
     if not np.isfinite(blank[e]).any():
-        empty(axes, "no blank ends anywhere")
+        _nothing(axes, "no blank ends anywhere")
     elif levels and min(blank[e].shape) > 1:
         left, right, bottom, top = extent(result, blank[e])
         x, y = np.arange(left + 0.5, right), np.arange(bottom + 0.5, top)
@@ -99,8 +99,12 @@ def _usage(axes: Axes, result: Result, e: int) -> Any:
     axes.set_facecolor(PALE)
     usage = result["usage"][e]
     if not np.isfinite(usage).any():
-        empty(axes, "nobody went anywhere")
+        _nothing(axes, "nobody went anywhere")
     return draw_map(axes, result, np.ma.masked_invalid(usage), cmap="PRGn", vmin=0, vmax=1)
+
+
+def _nothing(axes: Axes, reason: str) -> None:
+    axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=GREY)
 
 
 def _dress(axes: Axes, result: Result, e: int, j: int) -> None:

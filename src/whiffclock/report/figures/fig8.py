@@ -81,7 +81,7 @@ def _metric(axes: Axes, result: Result, name: str) -> None:
     environment_axis(axes, names, rotate=True)
     if not _there(result):
         empty(axes, "no Bayesian\nagent in\nthese results")
-        axes.set_yticks([])
+        axes.tick_params(labelbottom=True)
         return
     tops = [0.0]
     for e, environment in enumerate(names):

@@ -159,7 +159,8 @@ def environment_axis(axes: Axes, names: list[str], *, rotate: bool = False) -> N
 
 
 def empty(axes: Axes, reason: str) -> None:
-    """Say why there is nothing in a panel."""
+    """Say why there is nothing in a panel, and leave its scales out."""
+    axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
     axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=GREY, fontsize=6.5)
 
 
