@@ -16,13 +16,15 @@ _BADGE = {"boxstyle": "circle,pad=0.18", "fc": "white", "ec": INK, "lw": 0.6}
 
 
 def example(paths: np.ndarray) -> int | None:
-    """The path on which the measures are seen best: one that surges, casts and returns, the more the better."""
+    """The path on which the measures are seen best: one that returns, and surges and casts widely.
+
+    None if no path has any extent.
+    """
 
     def seen(path: np.ndarray) -> float:
         shape = geometry(walked(path).astype(np.int64))
-        if math.isnan(shape.backtracking_initiation):
-            return 0.0
-        return min(shape.surge_length, 10) * min(shape.cast_width, 20) * min(shape.upwind_search, 40)
+        size = (1 + min(shape.surge_length, 10)) * (1 + min(shape.cast_width, 20)) * (1 + min(shape.upwind_search, 40))
+        return size - 1 if math.isnan(shape.backtracking_initiation) else 100 * size
 
     scores = [seen(path) for path in paths]
     return int(np.argmax(scores)) if max(scores) > 0 else None
@@ -39,12 +41,8 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
     _across(axes, 2, right + room, low, high)
     _along(axes, 3, 0, left, low - room)
     _along(axes, 4, left, right, low - 2.4 * room)
-    start = points[int(shape.backtracking_initiation)]
-    axes.plot(*start, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
-    axes.annotate(
-        "5", start, xytext=(0, 14), textcoords="offset points", ha="center", va="center", fontsize=6.5,
-        bbox=_BADGE, arrowprops={"arrowstyle": "-", "lw": 0.5, "color": INK}, zorder=6,
-    )  # fmt: skip
+    if not math.isnan(shape.backtracking_initiation):
+        _moment(axes, 5, points[int(shape.backtracking_initiation)])
     for x, bottom in (
         (0.0, low - room),
         (-shape.surge_length, points[shape.surge_length][1]),
@@ -66,3 +64,12 @@ def _along(axes: Axes, name: int, a: float, b: float, y: float, above: float = 0
 def _across(axes: Axes, name: int, x: float, a: float, b: float) -> None:
     axes.annotate("", (x, a), (x, b), arrowprops=_ARROW)
     axes.text(x, (a + b) / 2, str(name), ha="center", va="center", fontsize=6.5, bbox=_BADGE, zorder=6)
+
+
+def _moment(axes: Axes, name: int, at: np.ndarray) -> None:
+    axes.plot(*at, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
+    line = {"arrowstyle": "-", "lw": 0.5, "color": INK}
+    axes.annotate(
+        str(name), (float(at[0]), float(at[1])), xytext=(0, 14), textcoords="offset points", ha="center", va="center",
+        fontsize=6.5, bbox=_BADGE, arrowprops=line, zorder=6,
+    )  # fmt: skip

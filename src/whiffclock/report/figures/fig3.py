@@ -88,7 +88,7 @@ def _example(axes: Axes, result: Result) -> None:
     chosen = example(result["path"])
     title(axes, "b", "Five measures of a path")
     if chosen is None:
-        empty(axes, "no path that returns")
+        empty(axes, "no moves in any path")
         return
     axes.set_anchor("N")
     metrics_on_path(axes, result["path"][chosen], COLOURS[result.facts["environments"][chosen]])
@@ -96,20 +96,18 @@ def _example(axes: Axes, result: Result) -> None:
 
 def _lost(axes: Axes, result: Result) -> None:
     title(axes, "d", "Last whiff if lost")
+    axes.set_xlabel(lastwhiff.LABEL)
+    axes.set_ylabel("density (per cell)")
+    if not result["lost"].any():
+        empty(axes, "no failures")
+        return
     x, _ = lastwhiff.distances(result, result["lost"])
     grid = np.linspace(x[0], x[-1], 300)
     for name, lost in zip(result.facts["environments"], result["lost"], strict=True):
         _, counts = lastwhiff.distances(result, lost)
-        if not counts.any():
-            axes.plot([], [], color=COLOURS[name], label=f"{name}: none")
-            continue
-        shape = density(x, counts, grid, float(x[0]))
+        shape = density(x, counts, grid, float(x[0])) if counts.any() else np.full(len(grid), np.nan)
         axes.fill_between(grid, shape, color=tint(COLOURS[name], 0.6), alpha=0.25, lw=0)
-        axes.plot(grid, shape, color=dark(COLOURS[name]), lw=1.0, label=name)
+        axes.plot(grid, shape, color=dark(COLOURS[name]), lw=1.0, label=name if counts.any() else f"{name}: none")
     axes.set_xlim(float(x[0]), float(x[-1]))
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel(lastwhiff.LABEL)
-    axes.set_ylabel("density (per cell)")
+    axes.set_ylim(0, 1.3 * axes.get_ylim()[1])
     axes.legend(loc="upper right", fontsize=5.8, handlelength=1, borderpad=0, labelspacing=0.3)
-    if not result["lost"].any():
-        empty(axes, "no failures")

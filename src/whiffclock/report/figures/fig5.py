@@ -77,8 +77,9 @@ def _diagram(axes: Axes, result: Result) -> None:
             state(axes, (x, y), label, face=face, size=6.5 if len(label) < 3 else 5.6)
         blanks(axes, _XS, y, gaps=(1, 3))
     _zero(axes, result.facts["shared_whiff_state"])
-    _rail(axes, (_XS[3] + _XS[4]) / 2, 1, "whiff after a long blank, $s$ ≥ τ")
-    _rail(axes, (_XS[0] + _XS[2]) / 2, -1, "whiff after a short blank, $s$ < τ")
+    end = 0.5 if result.facts["shared_whiff_state"] else _CHAIN + 0.35
+    _rail(axes, (_XS[3] + _XS[4]) / 2, 1, end, "whiff after a long blank, $s$ ≥ τ")
+    _rail(axes, (_XS[0] + _XS[2]) / 2, -1, end, "whiff after a short blank, $s$ < τ")
     for y, mode, word in ((_CHAIN, PLUS, "sparse mode"), (-_CHAIN, MINUS, "dense mode")):
         axes.text(9.55, y, f"{mode}\n{word}", va="center", ha="left", fontsize=7, linespacing=1.3)
     axes.text((_XS[0] + _XS[2]) / 2, 0, "$s$ < τ", ha="center", va="center", color=GREY)
@@ -133,11 +134,11 @@ def _block(axes: Axes, first: float, last: float, face: str) -> None:
     axes.add_patch(FancyBboxPatch(corner, width, 2 * _EDGE, boxstyle=shape, **looks))
 
 
-def _rail(axes: Axes, x: float, side: int, label: str) -> None:
+def _rail(axes: Axes, x: float, side: int, end: float, label: str) -> None:
     """The way of whiffs from a block back to state 0, above (1) or below (-1) the chains."""
     line = Path([(x, side * _EDGE), (x, side * _RAIL), (_ZERO, side * _RAIL), (_ZERO, side * (_RAIL - 0.3))])
     axes.add_patch(PathPatch(line, fill=False, lw=0.8, edgecolor=INK, joinstyle="round", zorder=1))
-    arrow(axes, (_ZERO, side * (_RAIL - 0.3)), (_ZERO, side * 0.5))
+    arrow(axes, (_ZERO, side * (_RAIL - 0.3)), (_ZERO, side * end))
     whiff_mark(axes, ((x + _ZERO) / 2 - 1.2, side * _RAIL))
     axes.text(
         (x + _ZERO) / 2 - 1.0, side * (_RAIL + 0.08), label, ha="left", va="bottom" if side > 0 else "top", fontsize=6.5

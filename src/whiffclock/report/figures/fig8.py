@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from whiffclock.experiments.results import Result
 from whiffclock.recovery import weighted_quantiles
@@ -93,6 +94,7 @@ def _metric(axes: Axes, result: Result, name: str) -> None:
         violin(axes, e, values, weights, COLOURS[environment], width=0.9, tail=_TAIL)
         tops.append(float(weighted_quantiles(values[counting], weights[counting], 1 - _TAIL)))
     axes.set_ylim(0, 1.05 * max(*tops, 1.0))
+    axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     if name == "backtracking_initiation":
         _never_words(axes, result)
 

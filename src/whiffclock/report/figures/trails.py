@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from whiffclock.report.figures.style import GREY, SOURCE, clock_colours
 
+_VEIL = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
 #: Shades along a path.
 _SHADES = 24
 
@@ -40,6 +41,8 @@ def limits(paths: Iterable[np.ndarray], pad: float = 0.06) -> Limits:
     """Limits that hold all paths and where they start."""
     ends = np.concatenate([np.zeros((1, 2)), *(walked(path) for path in paths)])
     low, high = ends.min(axis=0), ends.max(axis=0)
+    if (high == low).all():
+        low, high = low - 5, high + 5
     room = pad * max(*(high - low), 10.0)
     return Limits(low[0] - room, high[0] + room, low[1] - room, high[1] + room)
 
@@ -54,6 +57,9 @@ def trail(axes: Axes, path: np.ndarray, colour: str, width: float = 1.1, offset:
         shades = clock_colours(colour)(np.linspace(0, 1, len(pieces)))
         lines = LineCollection(pieces, colors=shades, linewidths=width, capstyle="round", joinstyle="round")
         axes.add_collection(lines, autolim=False)
+    else:
+        place = (float(points[0, 0]), float(points[0, 1]))
+        axes.annotate("no moves", place, (0, 6), textcoords="offset points", ha="center", fontsize=5.5, color=GREY)
     axes.plot(*np.asarray(offset, dtype=np.float64), "o", ms=2.2 + width, color=SOURCE, mec="white", mew=0.4, zorder=3)
 
 
@@ -69,5 +75,5 @@ def wind(axes: Axes, x: float = 0.98, y: float = 0.94) -> None:
     arrow = {"arrowstyle": "-|>", "color": GREY, "lw": 0.7, "mutation_scale": 6, "shrinkA": 0, "shrinkB": 0}
     axes.annotate(
         "wind", xy=(x, y), xytext=(-14, 0), xycoords="axes fraction", textcoords="offset points", fontsize=6,
-        color=GREY, ha="right", va="center", arrowprops=arrow,
+        color=GREY, ha="right", va="center", arrowprops=arrow, bbox=_VEIL,
     )  # fmt: skip
