@@ -96,20 +96,11 @@ def styled(draw: Callable[[Result], Figure]) -> Callable[[Result], Figure]:
     def drawn(result: Result) -> Figure:
         with context():
             figure = draw(result)
-            _arrange(figure)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
         return figure
 
     return drawn
-
-
-def _arrange(figure: Figure) -> None:
-    """Find the layout, and keep it; labels that change with the size of their panel may need a second round."""
-    for _ in range(3):
-        figure.draw_without_rendering()
-        used, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-        if min(used.x0, used.y0) >= 0 and used.x1 <= width and used.y1 <= height:
-            break
-    figure.set_layout_engine("none")
 
 
 def new_figure(width: float, height: float, pad: float = 0.04) -> Figure:
