@@ -98,6 +98,6 @@ def _keys(result: Result) -> list:
     keys: list = [key(label, fill) for label, fill in _KINDS.values()]
     keys.append(Line2D([], [], color=_CAST, ls=(0, (3, 1.5)), label="cast-and-surge"))
     there = result.facts["bayes"]
-    label = "Bayesian" if there else "Bayesian: none yet"
+    label = "Bayesian" if there else "Bayesian: none here"
     keys.append(Line2D([], [], color=_BAYES if there else "#BBBBBB", label=label))
     return keys
