@@ -135,9 +135,7 @@ class BeliefPolicy:
         """The initial belief of n searches, before any observation."""
         root = self.model.root()
         one = np.array([len(root.cells)])
-        return self._decided(
-            np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), one, root.cells, root.weights.astype(float)
-        )
+        return self._decided(np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), one, root.cells, root.weights.astype(float))
 
     def act(self, memory: Beliefs) -> np.ndarray:
         """The action of each search's belief."""

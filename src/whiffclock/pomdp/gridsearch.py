@@ -349,7 +349,9 @@ class GridVectors:
         """Best vector of many beliefs (layout in :mod:`whiffclock.kernels.belief`)."""
         main_start, main_size = np.empty_like(start), np.empty_like(size)
         main_cells, main_weights = np.empty_like(cells), np.empty(len(cells), dtype=np.float32)
-        kernel.main_cells(start, size, cells, weights, negligible, main_start, main_size, main_cells, main_weights)
+        kernel.main_cells(
+            start, size, cells, weights, negligible, main_start, main_size, main_cells, main_weights
+        )
         best = np.full(len(start), -np.inf, dtype=np.float32)
         index = np.zeros(len(start), dtype=np.int64)
         sums = np.empty(kernel.LANES, dtype=np.float32)
