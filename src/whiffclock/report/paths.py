@@ -13,20 +13,12 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
 from whiffclock.policy import ClockPolicy
 from whiffclock.recovery import Truncation, void_path
+from whiffclock.report.figures.style import COLOURS, clock_colours
 
-#: One colour per environment, throughout; distinct for colour-blind readers (after Okabe and Ito).
-COLOURS = {"denser": "#0072B2", "dense": "#009E73", "sparse": "#E69F00", "sparser": "#D55E00"}
 _INK = "#222222"
-
-
-def clock_colours(colour: str) -> LinearSegmentedColormap:
-    """From bright (clock 0) to dark (clock H) within one hue."""
-    base = np.array(to_rgb(colour))
-    return LinearSegmentedColormap.from_list(colour, [0.45 * base + 0.55, base, 0.3 * base])
 
 
 def draw_path(axes: Axes, path: np.ndarray, colour: str, width: float = 1.4) -> None:

@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, environment_name
 from whiffclock.plume import Plume
 from whiffclock.plume.statistics import PlumeStatistics
-from whiffclock.report.paths import COLOURS
+from whiffclock.report.figures.style import COLOURS
 from whiffclock.report.plume_curves import Curve, draw_axis, draw_correlation, draw_durations, draw_widths, power, style
 
 _INK, _GREY = "#222222", "#666666"

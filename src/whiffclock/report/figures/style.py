@@ -1,0 +1,165 @@
+"""How all figures look: colours, sizes, letters, and the settings under which they are drawn."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patches import Patch
+
+from whiffclock.experiments.results import Result
+
+#: One colour per environment, throughout; distinct for colour-blind readers (after Okabe and Ito).
+COLOURS = {"denser": "#0072B2", "dense": "#009E73", "sparse": "#E69F00", "sparser": "#D55E00"}
+INK, GREY, PALE = "#222222", "#666666", "#E4E4E4"
+SOURCE = "#C00000"
+
+#: Widths in inches: one column of a paper, and two.
+ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
+
+#: What the axes of geometry are called: name of the metric, then its unit.
+METRICS = {
+    "surge_length": ("surge length", "cells"),
+    "cast_width": ("cast width", "cells"),
+    "upwind_search": ("upwind search", "cells"),
+    "backtracking": ("backtracking", "cells"),
+    "backtracking_initiation": ("return begins", "moves"),
+}
+#: What the axes of performance are called.
+PERFORMANCE = {"G": "mean return $G$", "T_min/T": r"mean $T_{\min}/T$", "f+": "success rate $f^+$"}
+MINUS, PLUS = "Q$^-$", "Q$^+$"
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 7,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7,
+    "axes.labelpad": 2,
+    "axes.titlepad": 4,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "xtick.labelsize": 6.5,
+    "ytick.labelsize": 6.5,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.size": 2.2,
+    "ytick.major.size": 2.2,
+    "xtick.minor.size": 1.3,
+    "ytick.minor.size": 1.3,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.pad": 2,
+    "ytick.major.pad": 2,
+    "legend.fontsize": 6.5,
+    "legend.frameon": False,
+    "legend.handlelength": 1.6,
+    "lines.linewidth": 1.1,
+    "hatch.linewidth": 0.6,
+    "figure.dpi": 200,
+    "image.interpolation": "nearest",
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+}
+# The settings of matplotlib belong to the process, so that threads take turns.
+_TURN = threading.RLock()
+
+
+@contextmanager
+def context(others: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Draw or save under these settings, whatever the user's own are."""
+    with _TURN, matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        settings: Any = {**_SETTINGS, **(others or {})}
+        matplotlib.rcParams.update(settings)
+        yield
+
+
+def styled(draw: Callable[[Result], Figure]) -> Callable[[Result], Figure]:
+    """Draw under the settings, arrange once, and keep that arrangement in every format."""
+
+    @functools.wraps(draw)
+    def drawn(result: Result) -> Figure:
+        with context():
+            figure = draw(result)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
+        return figure
+
+    return drawn
+
+
+def new_figure(width: float, height: float, pad: float = 0.04) -> Figure:
+    """An empty figure of so many inches, without any window or global state."""
+    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=pad, w_pad=pad))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def dark(colour: str) -> str:
+    """A shade for lines and words on white."""
+    red, green, blue = to_rgb(colour)
+    return to_hex((0.72 * red, 0.72 * green, 0.72 * blue))
+
+
+def tint(colour: str, share: float = 0.4) -> str:
+    """A light shade for areas; ``share`` of the colour, the rest white."""
+    red, green, blue = (share * part + 1 - share for part in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
+def clock_colours(colour: str) -> LinearSegmentedColormap:
+    """From bright (clock 0) to dark (clock H) within one hue."""
+    base = np.array(to_rgb(colour))
+    return LinearSegmentedColormap.from_list(colour, [0.45 * base + 0.55, base, 0.3 * base])
+
+
+def title(axes: Axes, letter: str = "", text: str = "", colour: str = INK) -> None:
+    """A panel's letter, in bold, and its title."""
+    bold = rf"$\mathbf{{{letter}}}$" if letter else ""
+    axes.set_title("  ".join(part for part in (bold, text) if part), loc="left", color=colour)
+
+
+def environment_title(axes: Axes, name: str, letter: str = "", text: str = "") -> None:
+    """The name of an environment in its colour."""
+    title(axes, letter, name + text, dark(COLOURS[name]))
+
+
+def environment_axis(axes: Axes, names: list[str], *, rotate: bool = False) -> None:
+    """Environments along x, their names in their colours."""
+    axes.set_xticks(range(len(names)), names, rotation=40 if rotate else 0, ha="right" if rotate else "center")
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.tick_params(axis="x", length=0, pad=1 if rotate else 2)
+    for word, name in zip(axes.get_xticklabels(), names, strict=True):
+        word.set_color(dark(COLOURS[name]))
+        word.set_rotation_mode("anchor" if rotate else "default")
+
+
+def empty(axes: Axes, reason: str) -> None:
+    """Say why there is nothing in a panel, and leave its scales out."""
+    axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
+    axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=GREY, fontsize=6.5)
+
+
+def bare(axes: Axes) -> None:
+    """No axes at all, for diagrams."""
+    axes.set_axis_off()
+
+
+def environment_patches(names: list[str]) -> list[Patch]:
+    """Keys to the colours."""
+    return [Patch(facecolor=COLOURS[name], label=name) for name in names]
