@@ -13,7 +13,7 @@ SHELL := /bin/bash
 	@touch $@
 
 demo: .venv/.ready
-	@$(BIN)/whiffclock demo --out demo
+	@$(BIN)/whiffclock reproduce --profile quick --out demo
 
 test: .venv/.ready lint
 	@$(BIN)/python -m pytest
@@ -28,6 +28,7 @@ bench: .venv/.ready
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@$(BIN)/python benchmarks/qlearning.py
 	@$(BIN)/python benchmarks/plume.py
+	@$(BIN)/python benchmarks/sarsop.py
 
 clean:
 	rm -rf .venv demo

@@ -28,18 +28,18 @@ FACTS = {
 }
 
 
-def results(*, bayes=True, failures=True, returns=True, walks=True):
+def results(*, branches=True, failures=True, returns=True, walks=True):
     """All figures' results, with or without a Bayesian agent, failed searches, returns and paths of any length."""
     makers = (fig1, fig2, fig3, fig4, fig5, fig6, fig7, fig8, s1, s2, s3, s4, s5)
-    case = Case(bayes, failures, returns, walks)
+    case = Case(branches, failures, returns, walks)
     return {maker.__name__: Result(maker.__name__, *maker(case)) for maker in makers}
 
 
 class Case:
     """Random arrays; what is not there is NaN, zero or empty."""
 
-    def __init__(self, bayes, failures, returns, walks):
-        self.bayes, self.failures, self.returns, self.walks = bayes, failures, returns, walks
+    def __init__(self, branches, failures, returns, walks):
+        self.branches, self.failures, self.returns, self.walks = branches, failures, returns, walks
         self.rng = np.random.default_rng(5)
 
     def performance(self, *shape):
@@ -83,13 +83,11 @@ def fig1(case):
 
 
 def fig2(case):
-    bayes = np.full((E, M, 2), np.nan)
-    if case.bayes:
-        bayes = np.stack([case.performance(E), np.full((E, M), 0.01)], axis=-1)
+    bayes = np.stack([case.performance(E), np.full((E, M), 0.01)], axis=-1)
     arrays = {kind: case.performance(E, A) for kind in ("single", "two", "heuristic")}
     arrays |= {"cast": np.stack([case.performance(E), np.full((E, M), 0.01)], axis=-1), "bayes": bayes}
     arrays["cast_angle"] = np.array([45.0, 40, 30, 15])
-    return arrays, FACTS | {"bayes": case.bayes, "bayes_starts": 30}
+    return arrays, FACTS | {"bayes_starts": 30}
 
 
 def fig3(case):
@@ -135,10 +133,10 @@ def fig7(case):
 def fig8(case):
     arrays = {}
     for name in ENVIRONMENTS:
-        branches = 50 * case.bayes
+        branches = 50 * case.branches
         arrays[f"geometry_{name}"] = case.geometry(branches)
         arrays[f"weight_{name}"] = np.exp(3 * case.rng.normal(size=branches))
-    return arrays, FACTS | {"trials": 10, "backups": 300, "bayes": case.bayes}
+    return arrays, FACTS | {"trials": 10, "backups": 300}
 
 
 def s1(case):

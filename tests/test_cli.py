@@ -102,13 +102,6 @@ def test_info_describes_files_and_itself(folder):
     assert run("info", folder / "plume.npz").returncode == 0
 
 
-def test_demo_makes_a_table_and_a_picture(folder):
-    done = run("demo", "--plume", folder / "plume.npz", "--episodes", 100, "--seeds", 1, "--out", folder / "demo")
-    assert done.returncode == 0, done.stderr
-    assert "not turbulence" in (folder / "demo/table.md").read_text()
-    assert (folder / "demo/recovery.png").read_bytes()[:4] == b"\x89PNG"
-
-
 FIELDS = {
     "nan": np.full((4, 9, 5), np.nan),
     "negative": -np.ones((4, 9, 5)),
@@ -165,7 +158,7 @@ def test_bad_paths_and_policies_get_one_sentence(folder, tmp_path):
     (tmp_path / "file").write_text("here")
     for words, says in [
         (["train", "--out", tmp_path / "file" / "x", "--seeds", 1], "cannot be written"),
-        (["demo", "--out", tmp_path / "file"], "cannot be written"),
+        (["reproduce", "--profile", "quick", "--out", tmp_path / "file"], "cannot be written"),
         (["evaluate", tmp_path / "nothing.npz"], "no file at"),
         (["evaluate", tmp_path], "no policies in"),
         (["evaluate", folder / "plume.npz"], "not a whiffclock policy"),

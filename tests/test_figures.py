@@ -23,7 +23,7 @@ from whiffclock.report.figures.violins import density
 ORIGIN = "a plume, simulated for a test"
 CASES = {
     "all there": {},
-    "nothing there": {"bayes": False, "failures": False, "returns": False, "walks": False},
+    "nothing there": {"branches": False, "failures": False, "returns": False, "walks": False},
 }
 
 

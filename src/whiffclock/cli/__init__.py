@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 # The commands register themselves with the app.
-from whiffclock.cli import bayes, demo, info, judge, plume, pomdp, reproduce, runs, train  # noqa: E402, F401
+from whiffclock.cli import bayes, info, judge, plume, pomdp, reproduce, runs, train  # noqa: E402, F401
 
 
 def main() -> None:

@@ -61,7 +61,7 @@ def write_report(
 
     (out / "figures").mkdir(parents=True, exist_ok=True)
     verdicts = judge(results, profile) if verdicts is None else verdicts
-    figures = render(results, out / "figures")
+    figures = render(results, out / "figures", origin=str(plume["origin"]))
     _write(out / "claims.json", claims_json(verdicts, profile, plume))
     page = out / "report.html"
     _write(page, report_html(results, profile, plume, verdicts, figures, out))

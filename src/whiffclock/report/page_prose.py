@@ -75,7 +75,7 @@ def run_section(results: Mapping[str, Result], profile: Profile) -> str:
         ("Longest search, steps", profile.horizon),
         ("Values of tau tried, and agents for each", f"{len(profile.taus)}, {profile.scan_seeds}"),
         ("Agents for each of the other initial conditions", profile.initial_seeds),
-        ("Backups of the Bayesian agent’s solver", profile.bayes_backups if _has_bayes(results) else None),
+        ("Backups of the Bayesian agent’s solver", profile.bayes_backups),
     ]
     cells = "".join(
         f'<tr><th>{escape(label)}</th><td class="number">{_cell(value)}</td></tr>'
@@ -98,18 +98,13 @@ def _performance(results: Mapping[str, Result]) -> str:
     kinds = [("Single-Q", "single"), ("Two-Q", "two"), ("2Qʰ", "heuristic")]
     lines = [(label, [_pair(np.median(one, axis=0)) for one in result[name]]) for label, name in kinds]
     lines.append(("Cast-and-surge", [_pair(one[:, 0]) for one in result["cast"]]))
-    if _has_bayes(results):
-        lines.append(("Bayesian", [_pair(one[:, 0]) for one in result["bayes"]]))
+    lines.append(("Bayesian", [_pair(one[:, 0]) for one in result["bayes"]]))
     return _table(
         "How the agents did",
         ["", *result.facts["environments"]],
         [[label, *cells] for label, cells in lines],
         "Return G and share of searches that arrive, each the median over the ensemble.",
     )
-
-
-def _has_bayes(results: Mapping[str, Result]) -> bool:
-    return "fig2" in results and not np.isnan(results["fig2"]["bayes"]).all()
 
 
 def _pair(measures: np.ndarray) -> str:

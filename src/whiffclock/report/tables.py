@@ -89,23 +89,6 @@ def claims_table(verdicts: Sequence[Verdict]) -> Table:
     return table
 
 
-def comparison_markdown(rows: Sequence[Row], caption: str) -> str:
-    """The comparison as a Markdown page."""
-    lines = [
-        "# Performance",
-        "",
-        caption,
-        "",
-        "| plume | agent | n | " + " | ".join(SHOWN) + " |",
-        "| --- " * (3 + len(SHOWN)) + "|",
-    ]
-    for row in rows:
-        cells = [row.environment, row.agent, str(len(row.evaluations))]
-        cells += [ensemble_cell(row, metric) for metric in SHOWN]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
 def _table(title: str, caption: str) -> Table:
     return Table(
         title=title, caption=caption or None, box=box.SIMPLE_HEAD, caption_justify="left", padding=(0, 1, 0, 0)

@@ -25,8 +25,6 @@ _SPREAD = ("surge_length", "cast_width", "upwind_search", "backtracking", "backt
 def _near_bayes(results: Results, profile: Profile, rng: np.random.Generator) -> Evidence:
     result = results["fig2"]
     bayes = result["bayes_strata"][..., _G]
-    if np.isnan(bayes).all():
-        raise NotDecidableError("The run has no Bayesian agent.")
     strata = Strata.of(bayes.shape[1], rng)
     best = result["single"][..., _G].argmax(axis=1)
     names = result.facts["environments"]
@@ -42,7 +40,7 @@ def _histories(results: Results, profile: Profile, rng: np.random.Generator) -> 
     result = results["fig8"]
     names = result.facts["environments"]
     if any(len(result[f"weight_{name}"]) == 0 for name in names):
-        raise NotDecidableError("The run has no Bayesian agent.")
+        raise NotDecidableError("The Bayesian agent met no whiff to branch from.")
     ensembles = {name: _Histories.of(result, name, rng) for name in names}
     words = {name: name.replace("_", " ") for name in _SPREAD}
     parts = [

@@ -40,7 +40,7 @@ def draw(result: Result) -> Figure:
         _measure(axes, result, measure)
         axes.set_ylabel(PERFORMANCE[measure])
         title(axes, letter)
-    figure.legend(handles=_keys(result), loc="outside upper center", ncols=3, columnspacing=1.2)
+    figure.legend(handles=_keys(), loc="outside upper center", ncols=3, columnspacing=1.2)
     return figure
 
 
@@ -60,14 +60,12 @@ def caption(result: Result) -> str:
         f"{words.each(facts['environments'], result['cast'][:, 0, 0])}. Median success rates: single-Q {arrivals[0]}; "
         f"two-Q {arrivals[1]}; 2Qʰ, made of agents from two environments and not trained further, {arrivals[2]}.",
         words.run(result),
-        words.missing(result, bayes=True),
+        words.missing(result),
         words.plume(result),
     )
 
 
 def _bayes_sentence(result: Result) -> str:
-    if not result.facts["bayes"]:
-        return ""
     returns = words.each(result.facts["environments"], result["bayes"][:, 0, 0])
     return (
         f"Black lines: the Bayesian agent, over {result.facts['bayes_starts']:,} of the starts; its returns: {returns}."
@@ -87,17 +85,14 @@ def _measure(axes: Axes, result: Result, measure: str) -> None:
 
 
 def _line(axes: Axes, e: int, baseline: np.ndarray, colour: str, dashes: str | tuple[int, tuple[float, float]]) -> None:
-    """A baseline across one environment, with its standard error; nothing if there is none."""
+    """A baseline across one environment, with its standard error."""
     mean, error = baseline
-    if np.isfinite(mean):
-        axes.fill_between([e - 0.45, e + 0.45], mean - error, mean + error, color=colour, alpha=0.2, lw=0)
-        axes.plot([e - 0.45, e + 0.45], [mean, mean], color=colour, ls=dashes, lw=1.1, solid_capstyle="butt")
+    axes.fill_between([e - 0.45, e + 0.45], mean - error, mean + error, color=colour, alpha=0.2, lw=0)
+    axes.plot([e - 0.45, e + 0.45], [mean, mean], color=colour, ls=dashes, lw=1.1, solid_capstyle="butt")
 
 
-def _keys(result: Result) -> list:
+def _keys() -> list:
     keys: list = [key(label, fill) for label, fill in _KINDS.values()]
     keys.append(Line2D([], [], color=_CAST, ls=(0, (3, 1.5)), label="cast-and-surge"))
-    there = result.facts["bayes"]
-    label = "Bayesian" if there else "Bayesian: none here"
-    keys.append(Line2D([], [], color=_BAYES if there else "#BBBBBB", label=label))
+    keys.append(Line2D([], [], color=_BAYES, label="Bayesian"))
     return keys

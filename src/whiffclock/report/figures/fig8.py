@@ -53,7 +53,7 @@ def caption(result: Result) -> str:
     )
     if not _there(result):
         return words.sentences(
-            intro, f"No Bayesian agent was computed for these results, so that all {len(METRICS)} panels are empty."
+            intro, f"The searches met no whiff to branch from, so that all {len(METRICS)} panels are empty."
         )
     counts = [len(result[f"weight_{name}"]) for name in names]
     counting = [_counting(result[f"weight_{name}"]) for name in names]
@@ -81,7 +81,7 @@ def _metric(axes: Axes, result: Result, name: str) -> None:
     names = result.facts["environments"]
     environment_axis(axes, names, rotate=True)
     if not _there(result):
-        empty(axes, "no Bayesian\nagent in\nthese results")
+        empty(axes, "no whiff\nto branch\nfrom")
         axes.tick_params(labelbottom=True)
         return
     tops = [0.0]
