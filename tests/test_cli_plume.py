@@ -101,6 +101,15 @@ def test_the_outline_of_cells_closes():
     assert len(outline(np.zeros((4, 4), dtype=bool), (0, 4, 0, 4))) == 0
 
 
+def test_standin_refuses_to_replace_a_plume(run, tmp_path):
+    words = ["standin", tmp_path / "puffs.npz", "--snapshots", 5, "--length", 12, "--width", 7]
+    assert run(*words).returncode == 0
+    again = run(*words)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "there already" in again.stderr
+    assert run(*words, "--force").returncode == 0
+
+
 def test_simulate_writes_a_plume_and_refuses_to_replace_it(run, tmp_path):
     out = tmp_path / "small.npz"
     words = ["simulate", out, "--snapshots", 4, "--length", 12, "--width", 7, "--points", "16,16,12"]

@@ -45,7 +45,7 @@ def solve(
     start_threshold: opt.StartThreshold = "7e-6",
     start: Annotated[Path | None, typer.Option(metavar="FILE", help="Go on from a policy solved before.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the policy in this .npz file.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
     """Solve the search in a plume at a threshold: bounds on its value, and the quasi-optimal agent.
@@ -57,7 +57,7 @@ def solve(
     from whiffclock.pomdp.solver import solve as solve_model
 
     settings = solving.solver_settings(seconds, backups, gap, megabytes, sampling, seed)
-    require(out is None or force or not out.exists(), f"{out} exists; choose another name, or --force to replace it.")
+    opt.require_new(out, force)
     threshold = opt.parse_threshold(environment, "--environment")
     world = opt.world_settings(radius, start_threshold)
     believed = BayesSettings(discount, floor)

@@ -54,7 +54,17 @@ StartThreshold = Annotated[
 ]
 StartOnWhiff = Annotated[bool, typer.Option("--start-on-whiff", help="Start when there is a whiff.")]
 EndOfRecord = Annotated[str, typer.Option(metavar="wrap|avoid", help="What to do at the end of the record.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def require_new(path: Path | None, force: bool) -> None:
+    """Refuse, before any work, to replace a file unasked, or to write where that is not possible."""
+    if path is not None:
+        from whiffclock.archive import require_writable
+
+        require(force or not path.exists(), f"{path} is there already; choose another name, or --force to replace it.")
+        require_writable(path.parent)
 
 
 def open_plume(path: Path | None, source: str | None = None, part: str = "all", train_share: float = 0.5) -> Plume:

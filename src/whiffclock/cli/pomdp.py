@@ -9,7 +9,6 @@ import typer
 
 from whiffclock.cli import app, solving
 from whiffclock.cli import options as opt
-from whiffclock.params import require
 
 pomdp_app = typer.Typer(help="Solve POMDPs from .pomdp and .pomdpx files with SARSOP.", no_args_is_help=True)
 app.add_typer(pomdp_app, name="pomdp")
@@ -31,7 +30,7 @@ def solve(
     seed: solving.Seed = 0,
     start: Annotated[Path | None, typer.Option(metavar="POLICY", help="Go on from a .policy file.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="POLICY", help="Write the policy to this .policy file.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
     """Solve a POMDP: lower and upper bound on its value, and a policy that attains the lower one.
@@ -45,7 +44,7 @@ def solve(
     from whiffclock.pomdp.solver import solve as solve_model
 
     settings = solving.solver_settings(seconds, backups, gap, megabytes, sampling, seed)
-    require(out is None or force or not out.exists(), f"{out} exists; choose another name, or --force to replace it.")
+    opt.require_new(out, force)
     with opt.talk.status(f"reading {file.name}"):
         tables = read_model(file)
         model = BlockModel(tables)

@@ -36,7 +36,7 @@ def export(
     scale: Annotated[float, typer.Option(help="Multiply concentrations by this.")] = ReadSettings.scale,
     clip: Annotated[bool, typer.Option("--clip", help="Set negative concentrations to zero.")] = False,
     source: opt.Source = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+    force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
     """Write a plume as .npy (t, x, y), .npz, .nc or .zarr, some snapshots at a time.
@@ -89,7 +89,7 @@ def require_target(raw: Path | None, target: Path, *, force: bool) -> None:
     endings = (".npy", ".npz", ".nc", ".zarr")
     require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")
     require(raw is None or raw.resolve() != target.resolve(), f"{target} is the file to read; write to another one.")
-    require(force or not target.exists(), f"{target} is there already; --force replaces it.")
+    opt.require_new(target, force)
 
 
 def parse_frames(text: str | None) -> tuple[int, int | None]:

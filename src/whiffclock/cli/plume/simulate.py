@@ -39,13 +39,12 @@ def simulate(
     turn: Annotated[float, typer.Option(help="Where far begins, in cells.")] = OdorSettings.turn,
     spin_up: Annotated[int, typer.Option(help="Snapshots until the flow is turbulent.")] = SimulationSettings.spin_up,
     fill: Annotated[int, typer.Option(help="Snapshots until the grid is filled.")] = SimulationSettings.fill,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: opt.Force = False,
 ) -> None:
     """Simulate a turbulent channel flow with a point source of odor. The defaults make the built-in plume.
 
     An interrupted run leaves a checkpoint beside the output, and the same command goes on from it.
     """
-    from whiffclock.archive import require_writable
     from whiffclock.plume.files import write_plume
     from whiffclock.plume.simulate import simulate as run
 
@@ -75,8 +74,7 @@ def simulate(
             turn=turn,
         ),
     )
-    require_writable(out.parent)
-    require(force or not out.exists(), f"{out} is there already; choose another name, or --force to replace it.")
+    opt.require_new(out, force)
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     try:
         with opt.progress_bar("snapshots") as bar:

@@ -19,14 +19,14 @@ def standin(
     length: Annotated[int, typer.Option(help="Cells along the wind.")] = 123,
     width: Annotated[int, typer.Option(help="Cells across the wind.")] = 27,
     seed: Annotated[int, typer.Option(help="Seed of the puffs.")] = 0,
+    force: opt.Force = False,
 ) -> None:
     """Make a stand-in plume of drifting puffs. It is instant, and it is not turbulence."""
-    from whiffclock.archive import require_writable
     from whiffclock.plume.files import write_plume
     from whiffclock.plume.standin import standin_plume
 
     require(out.suffix == ".npz", f"{out} does not end in .npz; the plume is written in that format.")
-    require_writable(out.parent)
+    opt.require_new(out, force)
     plume = standin_plume(snapshots, length, width, seed)
     write_plume(plume, out)
     opt.out.print(f"{plume.origin}: {snapshots} snapshots of {length} x {width} cells in {out}.")
