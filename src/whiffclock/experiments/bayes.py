@@ -21,7 +21,7 @@ from whiffclock.experiments.judged import sample, strata_means
 from whiffclock.experiments.measures import ENVIRONMENT_NAMES
 from whiffclock.experiments.work import Work
 from whiffclock.params import ENVIRONMENTS
-from whiffclock.pomdp.solver import Progress, SolverSettings, solve
+from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.runs.pieces import SEARCHES_PER_SECOND, Piece, Tick
 
 #: Name of the group of pieces.
@@ -123,17 +123,27 @@ def _maker(work: Work, environment: str, cost: int) -> Callable[[Tick], dict[str
     def make(tick: Tick) -> dict[str, np.ndarray]:
         told = 0
 
-        def solving(state: Progress) -> None:
+        def tell(seconds: float) -> None:
+            """Report work up to ``seconds`` of the estimate; this is also where a run can be stopped."""
             nonlocal told
-            done = int(state.backups * _SECONDS_PER_BACKUP * SEARCHES_PER_SECOND)
+            done = min(int(seconds * SEARCHES_PER_SECOND), cost)
             tick(done - told)
             told = done
 
+        searched, solved = 0, profile.bayes_backups * _SECONDS_PER_BACKUP
+
+        def searching(n: int) -> None:
+            nonlocal searched
+            searched += n
+            tell(solved + searched * _SECONDS_PER_SEARCH)
+
         model = search_model(work.plume, threshold, world=work.world)
-        solution = solve(model, _solver(work), progress=solving)
+        solution = solve(
+            model, _solver(work), progress=lambda state: tell(min(state.backups * _SECONDS_PER_BACKUP, solved))
+        )
         policy = quasi_optimal(model, solution.vectors)
         starts = _starts(work, environment)
-        judged = evaluate(policy, work.plume, threshold, work.world, profile.evaluation, starts)
+        judged = evaluate(policy, work.plume, threshold, work.world, profile.evaluation, starts, searching)
         branches = forced_blanks(policy, work.plume, threshold, work.world, _branching(work))
         tick(cost - told)
         return {
