@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from whiffclock.agents.bayes import MOVES, BeliefPolicy, infotaxis, qmdp, quasi_optimal, space_aware_infotaxis
+from whiffclock.agents.bayes import BeliefPolicy, infotaxis, qmdp, quasi_optimal, space_aware_infotaxis
 from whiffclock.agents.independent import discounted_rewards
+from whiffclock.policy import MOVES
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.fileformat.files import read_model
 from whiffclock.pomdp.gridsearch import GridSearch

@@ -23,6 +23,8 @@ from whiffclock.memory import clock_tables
 from whiffclock.params import ClockSettings, InputError, require
 
 ACTIONS = ("upwind", "+y", "-y", "downwind")
+#: Displacement (x, y) of each action.
+MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
 _FORMAT = "whiffclock policy 1"
 
 

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike
 
 from whiffclock.memory import rows_of_mode
 from whiffclock.params import InputError, require
+from whiffclock.policy import MOVES as MOVES_BY_ACTION
 from whiffclock.policy import ClockPolicy, Policy
 
-#: Displacement (x, y) of each action, in the order of :data:`whiffclock.policy.ACTIONS`.
-MOVES = np.array([[-1, 0], [0, 1], [0, -1], [1, 0]])
+#: Displacement (x, y) of each action, as an array.
+MOVES = np.array(MOVES_BY_ACTION)
 
 #: Moves in a row, none of them upwind, that end the surge; a single sidestep does not.
 SURGE_ENDS = 2

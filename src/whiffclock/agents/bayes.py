@@ -29,11 +29,10 @@ import numpy as np
 from whiffclock.kernels import belief as kernel
 from whiffclock.params import Settings, WorldSettings, require
 from whiffclock.plume import Plume
+from whiffclock.policy import MOVES
 from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
 from whiffclock.pomdp.model import Vectors
 
-#: Displacement (x, y) of each action, in the order of :data:`whiffclock.policy.ACTIONS`.
-MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
 BLANK, WHIFF = 0, 1
 QUASI_OPTIMAL = "Bayesian"
 

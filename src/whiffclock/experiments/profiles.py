@@ -2,14 +2,14 @@
 
 The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does
 about 180,000 of them per second on the built-in plume, so that an agent of 3,000,001 episodes takes 14 to 18
-seconds. Trainings and evaluations of a whole reproduction, on two cores:
+seconds, up to 24 where neighbours share the machine. Trainings and evaluations of a whole reproduction, on two cores:
 
 ========  ======  =========  ===========  ============
 profile   agents  episodes   searches     time
 ========  ======  =========  ===========  ============
 quick     96      250,000    22 million   60 to 80 s
 standard  202     1,200,000  196 million  8 to 10 min
-paper     348     3,000,001  862 million  38 to 42 min
+paper     315     3,000,001  763 million  35 to 50 min
 ========  ======  =========  ===========  ============
 
 The scan of tau is shorter than a full training, since it is there to divide decisions evenly and to show
@@ -146,7 +146,7 @@ PROFILES = {
             snapshots=16,
             scan_seeds=3,
             scan_episodes=1_000_000,
-            initial_seeds=8,
+            initial_seeds=5,
             bayes_backups=20_000,
             bayes_starts=20_000,
             bayes_trials=100,
