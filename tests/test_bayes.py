@@ -162,6 +162,8 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
     assert [row["agent"] for row in tested] == ["bayes", "QMDP"]
     plain = json.loads(run("evaluate", policy, *words).stdout)
     assert plain[0]["G"] == tested[0]["G"]
+    known = json.loads(run("info", policy, "--json").stdout)
+    assert (known["policy"], known["threshold"], known["grid"]) == ("Bayesian", DENSE, [39, 21])
     compared = json.loads(run("compare", policy, *words).stdout)
     assert [row["agent"] for row in compared["rows"]] == ["Bayesian", "cast-and-surge"]
 

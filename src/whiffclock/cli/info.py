@@ -69,10 +69,15 @@ def is_policy(file: Path) -> bool:
 
 def policy_facts(file: Path) -> dict[str, Any]:
     """What a policy is and what made it."""
+    from whiffclock.agents.bayes import BeliefPolicy
+    from whiffclock.agents.files import load_policy
     from whiffclock.policy import ClockPolicy
     from whiffclock.recovery import geometry, void_path
 
-    policy = ClockPolicy.load(file)
+    policy = load_policy(file)
+    if isinstance(policy, BeliefPolicy):
+        return {"policy": policy.name, "grid": list(policy.model.target.shape), **policy.made_from}
+    assert isinstance(policy, ClockPolicy)
     facts: dict[str, Any] = {"policy": policy.name, "clock": policy.clock.to_dict(), **policy.made_from}
     if "curve" in policy.records:
         episodes, mean_return, arrivals, steps = policy.records["curve"][-1].tolist()
