@@ -30,7 +30,7 @@ class Drawing:
 def plain_figures(monkeypatch):
     """Figures that are quick to draw, every other one without SVG."""
 
-    def render(results, folder):
+    def render(results, folder, origin=None):
         made = {}
         for i, figure in enumerate(results):
             png, pdf = folder / f"{figure}.png", folder / f"{figure}.pdf"

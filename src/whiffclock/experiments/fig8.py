@@ -7,13 +7,15 @@ geometry_<environment> : float[branch, g]
     that never begins.
 weight_<environment> : float[branch]
     Weight of each branch.
-trial_<environment> : int[branch]
-    The search that the branch was split off from: branches of one search are not independent.
+trial_<environment> : float[branch]
+    Number of the search that the branch was split off from: branches of one search are not independent.
 
 Facts: trials, backups.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from whiffclock.experiments import groups
 from whiffclock.experiments.bayes import bayes_results
@@ -22,7 +24,7 @@ from whiffclock.experiments.results import Result
 from whiffclock.experiments.work import Work
 
 NEEDS = (groups.BAYES,)
-REVISION = 3
+REVISION = 4
 
 
 def compute(work: Work) -> Result:
@@ -32,6 +34,6 @@ def compute(work: Work) -> Result:
     for environment in ENVIRONMENT_NAMES:
         arrays[f"geometry_{environment}"] = bayes.geometry[environment]
         arrays[f"weight_{environment}"] = bayes.weight[environment]
-        arrays[f"trial_{environment}"] = bayes.trial[environment]
+        arrays[f"trial_{environment}"] = bayes.trial[environment].astype(np.float64)
     told = facts(work, trials=work.profile.bayes_trials, backups=work.profile.bayes_backups)
     return Result("fig8", arrays, told)

@@ -97,9 +97,10 @@ def _breadth(histories: _Histories, name: str) -> Draws:
 
 def _relative(low: float | np.ndarray, high: float | np.ndarray) -> np.ndarray:
     low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
-    finite = np.isfinite(low + high) & (low + high > 0)
-    ratio = np.divide(high - low, high + low, out=np.zeros(low.shape), where=finite)
-    return np.where(np.isinf(high) & np.isfinite(low), 1.0, ratio)
+    endless = np.isinf(high)
+    top, bottom = np.where(endless, 0.0, high), np.where(endless, 0.0, low)
+    ratio = np.divide(top - bottom, top + bottom, out=np.zeros(low.shape), where=top + bottom > 0)
+    return np.where(endless & np.isfinite(low), 1.0, ratio)
 
 
 def _ordered(quantiles: list[Draws]) -> Draws:
