@@ -284,7 +284,11 @@ COMMAND = [sys.executable, "-c", "from whiffclock.cli import main; main()", "rep
 def test_the_command_stops_cleanly(plume, tmp_path):
     write_plume(plume, tmp_path / "plume.npz")
     words = ["--only", "fig3", "--plume", tmp_path / "plume.npz", "--out", tmp_path / "out", "--workers", "1"]
-    process = subprocess.Popen([*COMMAND, *map(str, words)], stderr=subprocess.PIPE, text=True)
+    # A job in the background of a shell ignores Ctrl-C unless it is told otherwise.
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); " + COMMAND[2]
+    process = subprocess.Popen(
+        [*COMMAND[:2], heeding, *COMMAND[3:], *map(str, words)], stderr=subprocess.PIPE, text=True
+    )
     policies = tmp_path / "out" / "runs" / "policy"
     deadline = time.time() + 60
     while not list(policies.glob("*.npz")) and process.poll() is None and time.time() < deadline:

@@ -84,8 +84,9 @@ class Opaque:
     """A clock policy that hides what it is, so that evaluation must go through the general face."""
 
     def __init__(self, policy):
-        self.name, self.modes = policy.name, policy.modes
+        self.name, self.modes, self.threshold, self.made_from = policy.name, policy.modes, None, {}
         self.begin, self.act, self.observe, self.mode = policy.begin, policy.act, policy.observe, policy.mode
+        self.select = policy.select
 
 
 @settings(max_examples=1500, deadline=None)
