@@ -174,18 +174,18 @@ def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) 
     if merge_seeds:
         reached[seed_of >= 0] = True
     label = np.arange(n)
+    outcome = joint.action * n_observations + joint.observation
+    step = outcome.max() + 1
     while True:
         groups, members = [g for _, g in links], [s for s, _ in links]
-        outcome = joint.action * n_observations + joint.observation
-        step = outcome.max() + 1
         for source, active in ((len(seeds) + label, reached), (seed_of, seed_of >= 0)):
             happens = active[joint.state]
             groups.append(len(seeds) + source[joint.state[happens]] * step + outcome[happens])
             members.append(joint.following[happens])
         member = np.concatenate(members)
-        _, group = np.unique(np.concatenate(groups), return_inverse=True)
-        graph = sp.coo_array((np.ones(len(member)), (group, n_in(group) + member)), shape=(n_in(group) + n,) * 2)
-        found = connected_components(graph, directed=False)[1][n_in(group) :]
+        named, group = np.unique(np.concatenate(groups), return_inverse=True)
+        graph = sp.coo_array((np.ones(len(member)), (group, len(named) + member)), shape=(len(named) + n,) * 2)
+        found = connected_components(graph, directed=False)[1][len(named) :]
         now_reached = reached.copy()
         now_reached[member] = True
         if np.array_equal(now_reached, reached) and len(np.unique(found[reached])) == len(np.unique(label[reached])):
@@ -195,11 +195,6 @@ def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) 
     home = np.full(n, -1)
     home[reached] = np.unique(label[reached], return_inverse=True)[1]
     return home
-
-
-def n_in(group: np.ndarray) -> int:
-    """Number of groups."""
-    return int(group.max()) + 1
 
 
 def _block(
