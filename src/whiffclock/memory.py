@@ -31,10 +31,14 @@ def clock_tables(settings: ClockSettings) -> Clock:
     on_blank = mode * horizon + np.minimum(clock + 1, horizon - 1)
     on_whiff = mode_after_whiff * horizon
 
+    next_node = np.stack([on_blank, on_whiff], axis=1)
+    onward = next_node.astype(np.uint64) << np.uint64(32) | rows[next_node].astype(np.uint64)
+
     start = (modes - 1) * horizon
     return Clock(
-        next_node=np.stack([on_blank, on_whiff], axis=1).astype(np.int32),
+        next_node=next_node.astype(np.int32),
         row=rows.astype(np.int32),
+        onward=onward.ravel(),
         mode=mode.astype(np.int32),
         first=np.array([start + 1, start], dtype=np.int32),
     )

@@ -67,7 +67,7 @@ class Training:
         self.task = task
         self.episode = 0
         self.q = np.full((task.clock.rows, N_ACTIONS), learning.q_start)
-        self._best = np.empty(task.clock.rows, dtype=np.int64)
+        self._best = np.empty(task.clock.rows + N_ACTIONS, dtype=np.int64)
         self._top = np.empty(task.clock.rows)
         self._world: World = whiffs.world(task.world)
         self._clock: Clock = clock_tables(task.clock)
@@ -107,13 +107,14 @@ class Training:
             self._clock,
             self._lesson,
             self._cells,
-            self.q,
+            self.q.reshape(-1),
             self._best,
             self._top,
             self._counters,
             self.episode,
             last,
             self._curve,
+            None if self.task.learning.bootstrap_at_horizon else -(1.0 - self._lesson.gamma),
             self._usage if self.task.clock.modes > 1 else None,
             void_record,
         )
@@ -164,7 +165,6 @@ def make_lesson(task: Task, snapshots: int) -> Lesson:
         epsilon_start=learning.epsilon_start,
         epsilon_end=learning.epsilon_end,
         epsilon_decay=learning.epsilon_decay,
-        bootstrap_at_horizon=learning.bootstrap_at_horizon,
         start_on_whiff=task.world.start_on_whiff,
         start_snapshots=start_snapshots,
         curve_every=-(-learning.episodes // learning.curve_points),

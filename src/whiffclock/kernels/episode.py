@@ -12,14 +12,20 @@ Layouts
 ``next_node[node, whiff]``, ``row[node]``, ``mode[node]``
     the memory as a finite-state machine (see :mod:`whiffclock.memory`): which node follows, which row of
     the Q-matrix the node reads, which mode it belongs to.
-``q[row, action]``
+``onward[2 * node + whiff]``
+    the same in one look-up: the following node in the upper half of the word, its row in the lower.
+``q[4 * row + action]``
     actions in the order of the tie rule: upwind, +y, -y, downwind.
 
 Speed
 -----
 While a searcher explores, its action and its whiffs cannot be predicted, and a mispredicted branch
 costs more than the whole step. The greedy action and its value are therefore kept per row and refreshed
-by comparisons that compile to selects; what remains of branches is predictable.
+by comparisons that compile to selects; what remains of branches is predictable. A random action is looked up
+like a greedy one, in four entries behind those of the rows, so that exploring selects an address.
+
+A load from where one has just stored, for one action in four, cannot be predicted either, and costs as much as a
+branch. The values of a row are therefore read before the new one is stored, and never again in the same step.
 
 All loops share this file because a cached kernel does not notice a changed callee in another file.
 """
@@ -33,6 +39,10 @@ from numba import njit
 
 UPWIND, CROSSWIND_PLUS, CROSSWIND_MINUS, DOWNWIND = 0, 1, 2, 3
 N_ACTIONS = 4
+
+# Displacements of the actions plus one, two bits each, the last action first.
+_MOVES_X = np.uint64(0b10_01_01_00)
+_MOVES_Y = np.uint64(0b01_00_10_01)
 
 # Counter and finalizer of SplitMix64; the 53 high bits of a draw decide whether to explore.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -68,6 +78,7 @@ class Clock(NamedTuple):
 
     next_node: np.ndarray  # int32[node, whiff]
     row: np.ndarray  # int32[node]
+    onward: np.ndarray  # uint64[2 * node + whiff]: next node in the upper half, its row in the lower
     mode: np.ndarray  # int32[node]
     first: np.ndarray  # int32[whiff], the node after the first observation
 
@@ -83,7 +94,6 @@ class Lesson(NamedTuple):
     epsilon_start: float
     epsilon_end: float
     epsilon_decay: float
-    bootstrap_at_horizon: bool
     start_on_whiff: bool
     start_snapshots: int  # starts are drawn from snapshots 0 .. start_snapshots - 1
     curve_every: int  # episodes per point of the learning curve
@@ -116,8 +126,9 @@ def smell(whiffs, site, x, y, t):
 @_kernel
 def step(whiffs, site, x, y, t, action):
     """One step: move, let time pass, arrive or smell. Returns x, y, t, arrived, whiff."""
-    x += _I(action == DOWNWIND) - _I(action == UPWIND)
-    y += _I(action == CROSSWIND_PLUS) - _I(action == CROSSWIND_MINUS)
+    at = _U(action) << _U(1)
+    x += _I((_MOVES_X >> at) & _U(3)) - 1
+    y += _I((_MOVES_Y >> at) & _U(3)) - 1
     t += 1
     t = 0 if t == whiffs.shape[2] else t
     dx = x - site.source_x
@@ -127,9 +138,8 @@ def step(whiffs, site, x, y, t, action):
 
 
 @_kernel
-def greedy(q, row):
-    """Best action of a row and its value; of equals, the first."""
-    q0, q1, q2, q3 = q[row, 0], q[row, 1], q[row, 2], q[row, 3]
+def greedy(q0, q1, q2, q3):
+    """Best action and its value; of equals, the first."""
     low = q1 if q1 > q0 else q0
     high = q3 if q3 > q2 else q2
     if_low = _I(q1 > q0)
@@ -160,21 +170,23 @@ def draw_start(whiffs, site, cells, lesson, counter):
 
 
 @_kernel
-def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curve, usage, void_record):
+def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curve, cut_target, usage, void_record):
     """Q-learning over the episodes ``first`` to ``last - 1``.
 
     Parameters
     ----------
     cells : int32[n, 2]
         Start cells.
-    q : float64[row, action]
+    q : float64[4 * row + action]
         Changed in place.
-    best, top : int64[row], float64[row]
-        Work space: the greedy action of each row, and its value.
+    best, top : int64[row + 4], float64[row]
+        Work space: the greedy action of each row, and then the four actions themselves; the value of the former.
     counters : uint64[1]
         State of the random numbers; changed in place, so that a training can go on where it stopped.
     curve : float64[point, 3]
         Sums of discounted return, arrivals and steps for every ``curve_every`` episodes.
+    cut_target : float64 or None
+        Target of a step that runs out of time; None to bootstrap as everywhere.
     usage : int64[mode] or None
         Decisions taken in each mode.
     void_record : int64[6] or None
@@ -183,14 +195,17 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
 
     Notes
     -----
-    A record that is None is not kept, and the loop is compiled without it.
+    Where one of the last three is None, the loop is compiled without it.
     """
     whiffs, site = world
-    for r in range(q.shape[0]):
-        best[r], top[r] = greedy(q, r)
+    n_rows = _U(top.shape[0])
+    for r in range(n_rows):
+        best[r], top[r] = greedy(q[4 * r], q[4 * r + 1], q[4 * r + 2], q[4 * r + 3])
+    for a in range(N_ACTIONS):
+        best[n_rows + _U(a)] = a
     gamma = lesson.gamma
     horizon = lesson.horizon
-    next_node, rows, mode_of, first_node = clock.next_node, clock.row, clock.mode, clock.first
+    onward, mode_of, first_node = clock.onward, clock.mode, clock.first
     cost = -(1.0 - gamma)
     counter = counters[0]
     for episode in range(first, last):
@@ -199,14 +214,14 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
         explore_below = _U(epsilon * 9007199254740992.0)  # epsilon in units of 2**-53
         x, y, t, whiff, counter = draw_start(whiffs, site, cells, lesson, counter)
         node = _U(first_node[whiff])
-        row = _U(rows[node])
+        row = _U(clock.row[node])
         blank, smelled = _I(1) - _I(whiff), whiff == 1
         arrived = False
         steps = 0
         while steps < horizon and not arrived:
             counter += _GOLDEN
             word = draw(counter)
-            action = _I(word & _U(3)) if (word >> _U(11)) < explore_below else best[row]
+            action = best[n_rows + (word & _U(3)) if (word >> _U(11)) < explore_below else row]
             if usage is not None:
                 usage[mode_of[node]] += 1
             if void_record is not None:
@@ -219,14 +234,23 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
                         record_blank(void_record, blank)
                     smelled = True
                 blank = (blank + 1) & (_I(whiff) - 1)
-            node = _U(next_node[node, whiff])
-            following = _U(rows[node])
+            both = onward[(node << _U(1)) + whiff]
+            node, following = both >> _U(32), both & _U(0xFFFFFFFF)
             target = 1.0 if arrived else cost + gamma * top[following]
-            if steps == horizon and not arrived and not lesson.bootstrap_at_horizon:
-                target = cost
-            value = q[row, _U(action)]
-            q[row, _U(action)] = value + alpha * (target - value)
-            best[row], top[row] = greedy(q, row)
+            if cut_target is not None:
+                target = cut_target if steps == horizon and not arrived else target
+            at = row << _U(2)
+            q0, q1, q2, q3 = q[at], q[at + _U(1)], q[at + _U(2)], q[at + _U(3)]
+            value = q[at + _U(action)]
+            value += alpha * (target - value)
+            q[at + _U(action)] = value
+            # Bits, since comparisons with 0, 1, 2, 3 would become a jump table.
+            bit = _U(1) << _U(action)
+            q0 = value if bit & _U(1) else q0
+            q1 = value if bit & _U(2) else q1
+            q2 = value if bit & _U(4) else q2
+            q3 = value if bit & _U(8) else q3
+            best[row], top[row] = greedy(q0, q1, q2, q3)
             row = following
         point = episode // lesson.curve_every
         curve[point, 0] += discounted_return(gamma, steps, arrived)
