@@ -15,11 +15,13 @@ from whiffclock import __version__
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.archive import write_npz
 from whiffclock.evaluate import evaluate
-from whiffclock.experiments.ensembles import POLICY, policy_description, train_ensembles, train_kept
+from whiffclock.experiments.agents import Agent, training
+from whiffclock.experiments.ensembles import POLICY, policy_description, stored_policy, train_ensembles
 from whiffclock.params import ClockSettings, InputError, LearningSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.files import write_plume
 from whiffclock.policy import ClockPolicy
+from whiffclock.runs.pieces import complete
 from whiffclock.runs.store import FORMAT, Label, Store, plain, read_record
 
 DESCRIPTION = {"plume": "ab12", "threshold": 3e-6, "seed": 4, "clock": {"horizon": 60, "taus": (5,)}}
@@ -202,13 +204,17 @@ def tasks_on(plume):
     return [Task(plume, 3e-6, clock, LearningSettings.shortened(200), seed=s) for clock in clocks for s in (0, 1)]
 
 
+def train_into(store, tasks, workers=1, progress=None):
+    """Train what is not in the store; how many that were."""
+    agents = [Agent(policy_description(task), lambda: None, task) for task in tasks]
+    return complete(store, training(agents, "test"), workers, progress)
+
+
 def test_policies_in_the_store_are_policies_in_a_folder(plume, store, tmp_path):
     tasks = tasks_on(plume)
-    in_store, in_folder = train_kept(store, tasks, 1), train_ensembles(tasks, tmp_path / "folder", 1)
-    assert [fresh for _, fresh in in_store] == [True] * 4
-    for (a, _), (b, _) in zip(in_store, in_folder, strict=True):
-        assert np.array_equal(a.q, b.q)
-    for task, (policy, _) in zip(tasks, in_store, strict=True):
+    assert train_into(store, tasks) == 4
+    in_folder = [policy for policy, _ in train_ensembles(tasks, tmp_path / "folder", 1)]
+    for task, policy in zip(tasks, in_folder, strict=True):
         file = ClockPolicy.load(store.path(POLICY, policy_description(task)))
         assert file.name == task.name
         assert file.clock == task.clock
@@ -219,22 +225,22 @@ def test_policies_in_the_store_are_policies_in_a_folder(plume, store, tmp_path):
 
 def test_an_interrupted_training_goes_on_and_a_finished_one_computes_nothing(plume, store, monkeypatch):
     tasks = tasks_on(plume)
-    train_kept(store, tasks[:2], 1)
+    assert train_into(store, tasks[:2]) == 2
     heard = []
-    assert [fresh for _, fresh in train_kept(store, tasks, 2, heard.append)] == [False, False, True, True]
-    assert heard[0] == 400
-    assert sum(heard) == 800
+    assert train_into(store, tasks, 2, heard.append) == 2
+    assert sum(heard) == 400
     bits = [store.path(POLICY, policy_description(task)).read_bytes() for task in tasks]
-    monkeypatch.setattr("whiffclock.experiments.ensembles.train", lambda *_: pytest.fail("trained again"))
-    assert [fresh for _, fresh in train_kept(store, tasks)] == [False] * 4
+    monkeypatch.setattr("whiffclock.experiments.agents.train", lambda *_: pytest.fail("trained again"))
+    assert train_into(store, tasks) == 0
     assert [store.path(POLICY, policy_description(task)).read_bytes() for task in tasks] == bits
 
 
 def test_a_policy_is_kept_by_its_odor_not_by_its_plumes_name(plume, store):
     task = tasks_on(plume)[0]
-    train_kept(store, [task], 1)
+    assert train_into(store, [task]) == 1
     renamed = Task(Plume(plume.field, plume.source, "by another name"), 3e-6, task.clock, task.learning, seed=0)
-    assert [fresh for _, fresh in train_kept(store, [renamed], 1)] == [False]
+    assert train_into(store, [renamed]) == 0
+    assert stored_policy(store, renamed) is not None
     assert policy_description(task)["plume"] == plume.fingerprint
     moved = Task(Plume(plume.field, (0, 12)), 3e-6, task.clock, task.learning, seed=0)
     assert not store.has(POLICY, policy_description(moved))

@@ -51,9 +51,22 @@ def train_ensembles(
     Returns each task's policy, and whether it was trained now.
     """
     require_writable(folder)
+    for task in tasks:  # find out about bad settings before anything is written
+        task.plume.whiffs(task.threshold)
+        task.plume.starts(task.threshold, task.world)
     paths = [policy_path(folder, task) for task in tasks]
     kept = [kept_policy(path, task, force) for path, task in zip(paths, tasks, strict=True)]
-    return _train_missing(tasks, kept, lambda i, policy: policy.save(paths[i]), workers, progress)
+    if progress is not None:
+        progress(sum(task.learning.episodes for task, policy in zip(tasks, kept, strict=True) if policy))
+    todo = [i for i, policy in enumerate(kept) if policy is None]
+    trained = run_jobs(
+        [partial(train, tasks[i]) for i in todo],
+        workers or cores(),
+        progress,
+        finished=lambda j, policy: policy.save(paths[todo[j]]),
+    )
+    fresh = dict(zip(todo, trained, strict=True))
+    return [(fresh[i], True) if policy is None else (policy, False) for i, policy in enumerate(kept)]
 
 
 def policy_description(task: Task) -> dict[str, Any]:
@@ -68,49 +81,6 @@ def stored_policy(store: Store, task: Task) -> ClockPolicy | None:
     if not store.has(POLICY, description):
         return None
     return ClockPolicy.from_arrays(store.load(POLICY, description).arrays, store.path(POLICY, description))
-
-
-def train_kept(
-    store: Store,
-    tasks: Sequence[Task],
-    workers: int | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> list[tuple[ClockPolicy, bool]]:
-    """Train what is not in ``store`` yet, saving each policy as it is finished.
-
-    A policy in the store is a policy file like any other. Returns what :func:`train_ensembles` does.
-    """
-    require_writable(store.folder)
-    kept = [stored_policy(store, task) for task in tasks]
-
-    def keep(i: int, policy: ClockPolicy) -> None:
-        store.save(POLICY, policy_description(tasks[i]), policy.to_arrays())
-
-    return _train_missing(tasks, kept, keep, workers, progress)
-
-
-def _train_missing(
-    tasks: Sequence[Task],
-    kept: Sequence[ClockPolicy | None],
-    keep: Callable[[int, ClockPolicy], None],
-    workers: int | None,
-    progress: Callable[[int], None] | None,
-) -> list[tuple[ClockPolicy, bool]]:
-    """Train the tasks of which no policy was kept; ``keep`` hears of each as it is finished."""
-    for task in tasks:  # find out about bad settings before anything is written
-        task.plume.whiffs(task.threshold)
-        task.plume.starts(task.threshold, task.world)
-    if progress is not None:
-        progress(sum(task.learning.episodes for task, policy in zip(tasks, kept, strict=True) if policy))
-    todo = [i for i, policy in enumerate(kept) if policy is None]
-    trained = run_jobs(
-        [partial(train, tasks[i]) for i in todo],
-        workers or cores(),
-        progress,
-        finished=lambda j, policy: keep(todo[j], policy),
-    )
-    fresh = dict(zip(todo, trained, strict=True))
-    return [(fresh[i], True) if policy is None else (policy, False) for i, policy in enumerate(kept)]
 
 
 def find_policies(paths: Sequence[Path]) -> list[tuple[Path, Policy]]:
