@@ -7,6 +7,8 @@ import pytest
 
 from whiffclock.plume.standin import standin_plume
 
+pytest.register_assert_rewrite("small_pomdps")
+
 
 @pytest.fixture(scope="session")
 def plume():

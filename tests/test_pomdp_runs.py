@@ -1,0 +1,128 @@
+"""Runs of the solver: the same seed gives the same bits, every way to stop leaves an answer, a warm start is kept."""
+
+import math
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from small_pomdps import SAMPLINGS, check_proper, looking_robot, random_tables, search, tiger
+
+from whiffclock.params import InputError
+from whiffclock.pomdp.blocks import BlockModel
+from whiffclock.pomdp.prune import prune
+from whiffclock.pomdp.solver import SolverSettings, solve
+
+# The same seed gives the same bits
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("kind", ["tables", "grid"])
+def test_a_budget_of_backups_can_be_repeated(kind, sampling):
+    model = search(1, (9, 7), 0.95) if kind == "grid" else BlockModel(random_tables(2, 0.95))
+
+    def run(seed, slow=False):
+        settings = SolverSettings(seconds=None, backups=300, gap=0, sampling=sampling, seed=seed)
+        return solve(model, settings, progress=lambda state: time.sleep(0.05) if slow else None)
+
+    one, other = run(3), run(3, slow=True)
+    assert (one.lower, one.upper, one.backups) == (other.lower, other.upper, other.backups)
+    for k in range(model.n_blocks):
+        assert one.vectors.array(k).tobytes() == other.vectors.array(k).tobytes()
+        assert one.vectors.actions(k).tolist() == other.vectors.actions(k).tolist()
+    if sampling == "policy" and kind == "grid":
+        assert run(4).vectors.array(0).tobytes() != one.vectors.array(0).tobytes()
+
+
+# Ways to stop, and to start
+
+
+def hard():
+    """A search that takes its time."""
+    return search(0, (41, 21), 0.98)
+
+
+def test_ctrl_c_ends_with_what_there_is():
+    handler = signal.getsignal(signal.SIGINT)
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    solution = solve(hard(), SolverSettings(seconds=20))
+    timer.join()
+    assert solution.ended == "interrupted"
+    assert solution.seconds < 5
+    check_proper(solution)
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_limits_are_kept():
+    solution = solve(hard(), SolverSettings(seconds=0.4))
+    assert solution.ended == "time is up"
+    assert 0.4 <= solution.seconds < 1.4
+    solution = solve(hard(), SolverSettings(megabytes=1.5))
+    assert solution.ended == "memory is full"
+    assert solution.history[-1].megabytes > 1.5 > solution.history[0].megabytes
+    solution = solve(hard(), SolverSettings(seconds=None, backups=100))
+    assert solution.ended == "backups done"
+    assert 100 <= solution.backups < 100 + math.log(0.01) / math.log(0.98) + 1  # the last walk is finished
+    assert solution.to_dict()["gap"] == solution.upper - solution.lower
+
+
+def test_a_callback_hears_all_that_is_kept():
+    heard = []
+    solution = solve(BlockModel(tiger()), SolverSettings(seconds=5), progress=heard.append)
+    assert heard == solution.history
+    assert len(heard) >= 2
+
+
+@pytest.mark.parametrize("kind", ["grid", "tables", "look"])
+def test_a_warm_start_has_its_bound_at_once(kind):
+    model = {
+        "grid": lambda: search(5, (15, 9), 0.95),
+        "tables": lambda: BlockModel(tiger()),
+        "look": lambda: BlockModel(looking_robot()[0]),
+    }[kind]()
+    first = solve(model, SolverSettings(seconds=None, backups=600, gap=1e-6))
+    start = [
+        (k, vector, int(action))
+        for k in range(model.n_blocks)
+        for vector, action in zip(first.vectors.array(k), first.vectors.actions(k), strict=True)
+    ]
+    again = solve(model, SolverSettings(seconds=None, backups=0), start)
+    assert again.backups == 0
+    assert again.history[0].lower >= first.lower - 1e-6
+    assert again.lower > solve(model, SolverSettings(seconds=None, backups=0)).lower  # not by itself
+    assert again.upper >= first.lower
+    check_proper(again)
+
+
+def test_a_warm_start_is_not_thrown_away(monkeypatch):
+    """Vectors that no visited belief needs yet stay until there are many more, or all is over."""
+    model, left = search(5, (15, 9), 0.95), []
+    values = np.random.default_rng(0).random((800, model.target.size)) * 1e-3
+
+    def watched(tree):
+        left.append(len(tree.vectors))
+        return prune(tree)
+
+    monkeypatch.setattr("whiffclock.pomdp.solver.prune", watched)
+    solve(model, SolverSettings(seconds=None, backups=40), [(0, value, 0) for value in values])
+    assert len(left) == 1
+    assert left[0] >= 800
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seconds": -1.0}, "seconds is -1; it must be 0 or more."),
+        ({"backups": -3}, "backups is -3; it must be 0 or more."),
+        ({"seed": -1}, "seed is -1; it must be 0 or more."),
+        ({"gap": -0.5}, "The gap is -0.5; it must be 0 or more."),
+        ({"megabytes": 0.0}, "The memory limit is 0 MB; it must be positive."),
+        ({"sampling": "luck"}, "The sampling is 'luck'; it must be mixed, published or policy."),
+    ],
+)
+def test_bad_settings_are_refused_in_one_sentence(change, said):
+    with pytest.raises(InputError) as caught:
+        SolverSettings(**change)
+    assert str(caught.value) == said
