@@ -164,6 +164,6 @@ def s4(case):
 
 
 def s5(case):
-    arrays = {"geometry": case.geometry(4, E, 2), "steps": np.full((4, E, 2), 24.0)}
+    arrays = {"geometry": case.geometry(4, E, A), "steps": np.full((4, E, A), 24.0)}
     arrays["start_cells"] = np.full((4, E), 40.0)
-    return arrays, FACTS | {"conditions": CONDITIONS, "initial_seeds": 2, "main": 3}
+    return arrays, FACTS | {"conditions": CONDITIONS, "main": 3}

@@ -75,10 +75,7 @@ def initial(work: Work, environment: str, condition: str) -> list[Agent]:
     if world.start_threshold is None and threshold == work.world.start_threshold:
         world = WorldSettings(start_on_whiff=world.start_on_whiff)  # its own mask is the mask of all
     learning = work.profile.learning
-    return [
-        _trained(work, _task(work, environment, (), seed, learning, world))
-        for seed in range(work.profile.initial_seeds)
-    ]
+    return [_trained(work, _task(work, environment, (), seed, learning, world)) for seed in range(work.profile.seeds)]
 
 
 def heuristic(work: Work) -> list[Agent]:

@@ -13,8 +13,7 @@ paper     315     3,000,001  763 million  35 to 50 min
 ========  ======  =========  ===========  ============
 
 The scan of tau is shorter than a full training, since it is there to divide decisions evenly and to show
-trends; a training of any length keeps the shape of the schedules. The supplement's other initial conditions
-have fewer agents than the main ensembles.
+trends; a training of any length keeps the shape of the schedules.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class Profile(Settings):
     name
         What it is called; has no part in any result.
     seeds
-        Agents per kind and environment.
+        Agents per kind and environment, and per environment and initial condition of the supplement (R10).
     episodes
         Length of their training.
     snapshots
@@ -55,8 +54,6 @@ class Profile(Settings):
         Candidates for tau of the two-Q agents, and the values of its scan.
     scan_seeds, scan_episodes
         Agents per environment and tau in the scan, and the length of their training.
-    initial_seeds
-        Agents per environment and initial condition of the supplement (R10), trained for ``episodes``.
     horizon
         H: number of clock states, and the longest search.
     bayes_backups
@@ -74,7 +71,6 @@ class Profile(Settings):
     snapshots: int
     scan_seeds: int
     scan_episodes: int
-    initial_seeds: int
     bayes_backups: int
     bayes_starts: int
     bayes_trials: int
@@ -82,13 +78,8 @@ class Profile(Settings):
     horizon: int = 500
 
     def __post_init__(self) -> None:
-        numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes", "initial_seeds")
+        numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes")
         require_positive(self, *numbers, "bayes_backups", "bayes_starts", "bayes_trials")
-        require(
-            self.initial_seeds <= self.seeds,
-            f"There are {self.initial_seeds} agents per initial condition, but {self.seeds} in the main ensembles, "
-            "which serve as one of the conditions; give no more than these.",
-        )
         require(len(self.taus) > 0, "The scan of tau has no values; it needs one at least.")
         ClockSettings(self.horizon, self.taus)
 
@@ -122,7 +113,6 @@ PROFILES = {
             snapshots=8,
             scan_seeds=1,
             scan_episodes=60_000,
-            initial_seeds=2,
             bayes_backups=1_500,
             bayes_starts=800,
             bayes_trials=20,
@@ -134,7 +124,6 @@ PROFILES = {
             snapshots=16,
             scan_seeds=2,
             scan_episodes=300_000,
-            initial_seeds=5,
             bayes_backups=6_000,
             bayes_starts=4_000,
             bayes_trials=100,
@@ -146,7 +135,6 @@ PROFILES = {
             snapshots=16,
             scan_seeds=3,
             scan_episodes=1_000_000,
-            initial_seeds=5,
             bayes_backups=20_000,
             bayes_starts=20_000,
             bayes_trials=100,

@@ -1,16 +1,16 @@
 """Fig. S5, other initial conditions in training: geometry of single-Q agents (R10).
 
 Arrays (axes as in :mod:`whiffclock.experiments.measures`; i is the initial condition, in the order of
-``facts["conditions"]``, which is that of the paper's columns; n the agent, fewer than in the main ensembles):
+``facts["conditions"]``, which is that of the paper's columns):
 
-geometry : float[i, e, n, g]
+geometry : float[i, e, a, g]
     Geometry of the void trajectories, up to the largest void state of the last training episodes.
-steps : float[i, e, n]
+steps : float[i, e, a]
     Moves of the trajectory that count.
 start_cells : float[i, e]
     Number of cells in which training starts.
 
-Facts: conditions, initial_seeds, main (index of the condition of the other figures).
+Facts: conditions, main (index of the condition of the other figures).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def compute(work: Work) -> Result:
         "steps": _under_each(lambda c, e: steps(work, agents.initial(work, e, c))),
         "start_cells": _under_each(lambda c, e: _cells(work, e, c)),
     }
-    told = facts(work, conditions=names, initial_seeds=work.profile.initial_seeds, main=len(names) - 1)
+    told = facts(work, conditions=names, main=len(names) - 1)
     return Result("s5", arrays, told)
 
 

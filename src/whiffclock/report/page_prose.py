@@ -74,7 +74,6 @@ def run_section(results: Mapping[str, Result], profile: Profile) -> str:
         ("Start times per cell", profile.snapshots),
         ("Longest search, steps", profile.horizon),
         ("Values of tau tried, and agents for each", f"{len(profile.taus)}, {profile.scan_seeds}"),
-        ("Agents for each of the other initial conditions", profile.initial_seeds),
         ("Backups of the Bayesian agent’s solver", profile.bayes_backups),
     ]
     cells = "".join(

@@ -41,10 +41,10 @@ def caption(result: Result) -> str:
         "Shape of the path after a last whiff for single-Q agents whose training searches started elsewhere (columns; "
         "bold: the starts of all other figures): at a moment with a whiff or at any time, and from cells that reach "
         "the threshold of the environment of training at least once (own mask) or the highest threshold (one mask). "
-        f"{facts['initial_seeds']} agents per environment and column, trained for {facts['episodes']:,} episodes; an "
+        f"{facts['seeds']} agents per environment and column, trained for {facts['episodes']:,} episodes; an "
         "open dot at the top is an agent that never returns downwind. With its own mask an environment has "
         f"{words.each(facts['environments'], result['start_cells'][own], ',.0f')} start cells, with one mask "
         f"{words.number(float(result['start_cells'][-1, 0]), ',.0f')}. Median upwind search in cells: {told}.",
-        "With so few agents, spreads are rough." if facts["initial_seeds"] < 8 else "",
+        "With so few agents, spreads are rough." if facts["seeds"] < 8 else "",
         words.plume(result),
     )
