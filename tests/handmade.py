@@ -74,7 +74,7 @@ def geometry(n, rng):
 
 def _setting(n):
     curve = np.zeros((4, n, 100, 4))
-    curve[..., 1] = 0.7 * np.minimum(1, np.arange(100) / 60)
+    curve[..., 1] = 0.7 * np.minimum(1, np.arange(100) / 83)  # rises for as long as there is exploration
     probability = np.full((4, LENGTH, WIDTH), 0.25) / np.arange(1, 5)[:, None, None]
     return {"curve_single": curve, "probability": probability, "mask": np.ones((LENGTH, WIDTH))}
 

@@ -17,6 +17,9 @@ LOOKS: dict[Word, tuple[str, str]] = {
     "not decidable": ("?", "open"),
 }
 
+#: Below this, a number is the rounding of a sum; one search among all those of an agent is far more.
+_NOTHING = 1e-9
+
 
 def number(value: float | None) -> str:
     """A number in few digits, with a proper minus; a dash where there is none."""
@@ -25,8 +28,11 @@ def number(value: float | None) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     size = abs(value)
-    text = f"{value:,.0f}" if size >= 1000 or value == int(value) else f"{value:.{3 if size < 1 else 2}f}"
-    return "0" if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+    if size < _NOTHING:
+        return "0"
+    digits = 2 if size >= 1 else max(3, -math.floor(math.log10(size)))
+    text = f"{value:,.0f}" if size >= 1000 or value == int(value) else f"{value:.{digits}f}"
+    return text.replace("-", "−")
 
 
 def span(low: float, high: float) -> str:
