@@ -26,6 +26,7 @@ class Drawing:
     png: Path
     pdf: Path
     svg: str
+    width: float
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def plain_figures(monkeypatch):
             png.write_bytes(b"png of " + figure.encode())
             pdf.write_bytes(b"pdf")
             svg = "" if i % 2 else f"<svg xmlns='http://www.w3.org/2000/svg'><title>{figure}</title></svg>"
-            made[figure] = Drawing(figure, f"About <{figure}>", 'Caption with <b> & "quotes"', png, pdf, svg)
+            made[figure] = Drawing(figure, f"About <{figure}>", 'Caption with <b> & "quotes"', png, pdf, svg, 3.4)
         return made
 
     module = types.ModuleType("whiffclock.report.figures")

@@ -1,10 +1,12 @@
 """Figures: every one can be drawn from any result of its layout, the same way every time, within its borders."""
 
+import base64
 import functools
 import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from xml.etree import ElementTree
 
 import made_up
 import matplotlib
@@ -12,13 +14,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from whiffclock.experiments.profiles import PROFILES
 from whiffclock.experiments.reproduce import FIGURES as COMPUTED
 from whiffclock.params import ENVIRONMENTS
 from whiffclock.recovery import weighted_quantiles
-from whiffclock.report.figures import FIGURES, embedded, module, render, words
+from whiffclock.report.figures import FIGURES, module, render, words
 from whiffclock.report.figures.boxes import box, never
 from whiffclock.report.figures.style import COLOURS, context
 from whiffclock.report.figures.violins import density
+from whiffclock.report.page import write_report
 
 ORIGIN = "a plume, simulated for a test"
 CASES = {
@@ -110,12 +114,28 @@ def test_bytes_depend_on_the_result_alone(cases, tmp_path):
     )
 
 
-def test_long_drawings_are_embedded_as_pictures():
-    short = embedded('<?xml version="1.0"?>\n<svg width="1"></svg>', b"PNG", 'A "title"')
-    assert short == '<svg role="img" aria-label="A &quot;title&quot;" width="1"></svg>'
-    assert embedded("<svg>" + "x" * 600_000 + "</svg>", b"PNG", "t") == (
-        '<img alt="t" src="data:image/png;base64,UE5H">'
-    )
+def test_pictures_on_a_page_are_what_they_say(cases, tmp_path, monkeypatch):
+    """A short drawing goes on the page as SVG, a long one as PNG; one column is half as wide as two."""
+    some = {figure: cases["all there"][figure] for figure in ("fig2", "fig5")}
+    drawn = render(some, tmp_path)
+    lengths = {figure: len(one.svg) for figure, one in drawn.items()}
+    monkeypatch.setattr("whiffclock.report.figures._LONGEST_SVG", max(lengths.values()))  # the preamble makes it longer
+    plume = {"origin": ORIGIN, "fingerprint": "f00d", "shape": [9, 40, 9], "source": [0, 4]}
+    page = write_report(some, PROFILES["quick"], plume, tmp_path, verdicts=[]).read_text()
+    kinds = {}
+    for figure, (kind, picture) in zip(
+        some, re.findall(r'src="data:image/([a-z+]+);base64,([^"]+)"', page), strict=True
+    ):
+        kinds[figure] = kind
+        content = base64.b64decode(picture)
+        if kind == "png":
+            assert content == (tmp_path / "figures" / f"{figure}.png").read_bytes()
+        else:
+            assert ElementTree.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"
+    assert kinds[max(lengths, key=lengths.get)] == "png"
+    assert kinds[min(lengths, key=lengths.get)] == "svg+xml"
+    narrow, wide = (float(width) for width in re.findall(r"style=.max-width: ([\d.]+)rem", page))
+    assert 0.4 < narrow / wide < 0.6
 
 
 def test_densities_know_weights_and_borders():

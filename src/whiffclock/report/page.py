@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _TITLE = "Searching for an odor with a clock for a memory"
 _PAPER = "https://arxiv.org/abs/2605.15938"
+#: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
+_REM = 8.5
 _SECTIONS = {
     "claims": "Claims",
     "about": "The task",
@@ -116,14 +118,14 @@ paper’s figures, and judges its {len(verdicts)} claims on one plume: {escape(s
 
 
 def _figure(rendered: Rendered, out: Path) -> str:
-    label = _label(rendered.figure)
+    label, width = _label(rendered.figure), _REM * rendered.width
     files = " · ".join(
         f'<a href="{escape(path.relative_to(out).as_posix())}">{kind}</a>'
         for kind, path in (("PNG", rendered.png), ("PDF", rendered.pdf))
     )
     return f"""<figure id="{escape(rendered.figure)}">
 <h3>{label}. {escape(rendered.title)}</h3>
-<img src="{_embedded(rendered)}" alt="{label}: {escape(rendered.title)}">
+<img style="max-width: {width:g}rem" src="{_embedded(rendered)}" alt="{label}: {escape(rendered.title)}">
 <figcaption>{escape(rendered.caption)} <span class="files">{files}</span></figcaption>
 </figure>"""
 

@@ -62,7 +62,7 @@ details ul { margin: 0; padding-left: 1.1rem; }
 details table { font-size: 0.82rem; width: auto; margin: 0.6rem 0; }
 details th, details td { padding: 0.2rem 1.1rem 0.2rem 0; white-space: nowrap; }
 figure { margin: 1.6rem 0 2.6rem; }
-figure img { display: block; width: 100%; max-width: 60rem; height: auto; margin: 0.4rem 0 0.7rem; }
+figure img { display: block; width: 100%; height: auto; margin: 0.4rem 0 0.7rem; }
 figure h3 { margin-top: 0; }
 figcaption { font: 0.92rem/1.5 var(--sans); color: #3a424c; max-width: 46rem; }
 figcaption .files { color: var(--soft); white-space: nowrap; }

@@ -5,8 +5,6 @@ Nothing here imports matplotlib before a figure is drawn.
 
 from __future__ import annotations
 
-import base64
-import html
 import importlib
 import io
 from collections.abc import Mapping
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
 
 _DPI = 200
-#: Longer SVG is embedded as PNG instead.
+#: Longer SVG is more than a page should carry.
 _LONGEST_SVG = 500_000
 
 
@@ -38,7 +36,9 @@ class Rendered:
     png, pdf
         The files.
     svg
-        Markup to embed in a page: the drawing as SVG or, if that is long, an ``img`` of the PNG.
+        The drawing as SVG; empty where that is too long for a page, which then takes the PNG.
+    width
+        In inches: one column of a journal, or two.
     """
 
     figure: str
@@ -47,6 +47,7 @@ class Rendered:
     png: Path
     pdf: Path
     svg: str
+    width: float
 
 
 def render(results: Mapping[str, Result], out: Path, origin: str | None = None) -> dict[str, Rendered]:
@@ -66,14 +67,6 @@ def render(results: Mapping[str, Result], out: Path, origin: str | None = None) 
     return rendered
 
 
-def embedded(drawing: str, picture: bytes, title: str) -> str:
-    """What shows a figure within a page: SVG or, if that is long, PNG; with a name for those who cannot see it."""
-    name = html.escape(title)
-    if len(drawing) > _LONGEST_SVG:
-        return f'<img alt="{name}" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
-    return drawing[drawing.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{name}"', 1)
-
-
 def module(figure: str) -> Any:
     """The module that draws a figure."""
     return importlib.import_module(f"{__name__}.{figure}")
@@ -87,11 +80,12 @@ def _render(result: Result, out: Path) -> Rendered:
     drawing = module(result.figure)
     figure = drawing.draw(result)
     png, pdf = out / f"{result.figure}.png", out / f"{result.figure}.pdf"
-    picture = _bytes(figure, "png", result.figure)
-    _write(png, picture)
+    _write(png, _bytes(figure, "png", result.figure))
     _write(pdf, _bytes(figure, "pdf", result.figure))
-    markup = embedded(_bytes(figure, "svg", result.figure).decode(), picture, drawing.TITLE)
-    return Rendered(result.figure, drawing.TITLE, drawing.caption(result), png, pdf, markup)
+    svg = _bytes(figure, "svg", result.figure).decode()
+    short = svg[svg.index("<svg") :] if len(svg) <= _LONGEST_SVG else ""
+    width = float(figure.get_size_inches()[0])
+    return Rendered(result.figure, drawing.TITLE, drawing.caption(result), png, pdf, short, width)
 
 
 def _bytes(figure: Figure, form: str, salt: str) -> bytes:
