@@ -87,11 +87,19 @@ footer { font: 0.84rem/1.5 var(--sans); color: var(--soft); margin-top: 3.5rem; 
   details .scroll { max-width: calc(100vw - 4.8rem); }
 }
 @media print {
-  body { font-size: 10.5pt; }
+  html { font-size: 12px; }
+  body { font-size: 10pt; }
   main, header.top, footer { max-width: none; padding: 0; }
   nav, summary { display: none; }
   details::details-content { content-visibility: visible; height: auto; }
+  table.claims { table-layout: fixed; }
+  table.claims th:nth-child(1) { width: 1cm; }
+  table.claims th:nth-child(3) { width: 4.6cm; }
+  table.claims th:nth-child(4) { width: 2.7cm; }
+  details th, details td { white-space: normal; padding-right: 0.6rem; }
+  details table th:nth-child(n) { width: auto; }
   figure, tr { break-inside: avoid; }
+  figure img { width: auto; max-height: 16cm; }
   h2, h3 { break-after: avoid; }
   .badge { border: 1px solid currentColor; }
   a { color: inherit; text-decoration: none; }
