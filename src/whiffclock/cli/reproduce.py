@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def reproduce(
     profile: Annotated[
         str,
-        typer.Option(metavar="NAME", help="quick (two minutes), standard (a quarter of an hour), paper (an hour)."),
+        typer.Option(metavar="NAME", help="quick (2 minutes), standard (10), paper (40); two cores."),
     ] = "quick",
     only: Annotated[
         str | None, typer.Option(metavar="IDS", help="Figures such as fig3,fig7,s1; default: all of them.")

@@ -134,7 +134,8 @@ CLAIMS = (
         "Casts widen, returns shorten, weakly",
         "With sparsity, casts get a little wider and returns a little shorter.",
         f"Cast width and backtracking length (largest minus smallest x, as printed) of single-Q agents: {_TREND}; "
-        "between 0 and 2/3 for casts, between -2/3 and 0 for backtracking (weak: fewer than five in six pairs).",
+        "between 0 and 2/3 for casts, between -2/3 and 0 for backtracking (weak: fewer than five in six pairs). The "
+        "printed length contains the upwind search; the return alone, as the paper draws it, is told beside it.",
         ("fig3",),
         "trend",
         _weak,
