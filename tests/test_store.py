@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from whiffclock import __version__
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.archive import write_npz
+from whiffclock.cli.runs import headline
 from whiffclock.evaluate import evaluate
 from whiffclock.experiments.agents import Agent, training
 from whiffclock.experiments.ensembles import POLICY, policy_description, stored_policy, train_ensembles
@@ -247,6 +248,39 @@ def test_a_policy_is_kept_by_its_odor_not_by_its_plumes_name(plume, store):
 
 
 # The command line
+
+
+@pytest.mark.parametrize(
+    ("description", "words"),
+    [
+        ({"threshold": 7e-6, "agent": "single-Q", "clock": {"taus": []}, "seed": 4}, "sparser single-Q seed 4"),
+        (
+            {"threshold": 3e-6, "agent": "two-Q", "clock": {"taus": [2]}, "learning": {"episodes": 60_000}, "seed": 0},
+            "dense two-Q tau 2 seed 0 60,000 episodes",
+        ),
+        (
+            {"threshold": 1e-6, "agent": "single-Q", "seed": 1}
+            | {"world": {"start_on_whiff": True, "start_threshold": None}},
+            "denser single-Q seed 1 from whiffs own mask",
+        ),
+        (
+            {"threshold": 5e-6, "policy": {"agent": "2Q^h", "tau": 10, "dense": {"seed": 3}, "sparse": {"seed": 3}}},
+            "2Q^h tau 10 seed 3, in sparse",
+        ),
+        (
+            {"threshold": 5e-6}
+            | {"policy": {"agent": "one mode", "mode": 1, "of": {"threshold": 3e-6, "agent": "two-Q", "seed": 6}}},
+            "mode 1 of dense two-Q seed 6, in sparse",
+        ),
+        (
+            {"threshold": 1e-6, "policy": {"agent": "cast-and-surge", "angle": 45.0, "horizon": 500}},
+            "cast-and-surge 45 degrees, in denser",
+        ),
+        ({"plume": "ab12", "revision": 1}, "plume ab12, revision 1"),
+    ],
+)
+def test_records_are_told_apart_in_a_few_words(description, words):
+    assert headline(description) == words
 
 
 def whiffclock(*words, answer=None):

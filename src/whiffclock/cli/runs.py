@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ from rich.table import Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.params import InputError, environment_name, require
+from whiffclock.params import InputError, LearningSettings, environment_name, require
 
 if TYPE_CHECKING:
     from whiffclock.runs.store import Entry, Store
@@ -23,7 +24,7 @@ runs_app = typer.Typer(help="List, show and prune the results in a run store.", 
 app.add_typer(runs_app, name="runs")
 
 StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the run store.")]
-_STORE = Path("whiffclock-runs")
+_STORE = Path("reproduction/runs")  # where reproduce keeps what it makes
 _DIGITS_SHOWN = 10
 
 
@@ -179,18 +180,40 @@ def removal_table(found: dict[Path, str], store: Path) -> Table:
 
 
 def headline(description: dict[str, Any]) -> str:
-    """Environment, agent, tau and seed as far as a description has them, or else all its simple values."""
-    words = []
-    if isinstance(threshold := description.get("threshold"), int | float):
-        words.append(environment_name(threshold))
-    if "agent" in description:
-        words.append(str(description["agent"]))
-    if isinstance(clock := description.get("clock"), dict) and clock.get("taus"):
-        words.append(f"tau {','.join(map(str, clock['taus']))}")
-    if "seed" in description:
-        words.append(f"seed {description['seed']}")
+    """Environment, agent, settings and seed as far as a description has them, or else all its simple values."""
+    policy, whole = description.get("policy"), description.get("of")
+    threshold = description.get("threshold")
+    environment = environment_name(threshold) if isinstance(threshold, int | float) else ""
+    if isinstance(policy, dict):
+        return f"{headline(policy)}, in {environment}"
+    if isinstance(whole, dict):
+        return f"mode {description.get('mode')} of {headline(whole)}"
+    words = [environment, str(description.get("agent", "")), *_settings(description)]
     simple = (f"{name} {value}" for name, value in description.items() if not isinstance(value, dict | list))
-    return escape(" ".join(words) or ", ".join(simple))
+    return escape(" ".join(filter(None, words)) or ", ".join(simple))
+
+
+def _settings(description: dict[str, Any]) -> Iterator[str]:
+    """The settings by which agents of one kind differ, in a few words each."""
+    clock, learning, world = (_part(description, name) for name in ("clock", "learning", "world"))
+    if taus := clock.get("taus") or [tau for tau in [description.get("tau")] if tau is not None]:
+        yield f"tau {','.join(map(str, taus))}"
+    if "angle" in description:
+        yield f"{description['angle']:g} degrees"
+    seed = description.get("seed", _part(description, "dense").get("seed"))
+    if seed is not None:
+        yield f"seed {seed}"
+    if learning.get("episodes", LearningSettings.episodes) != LearningSettings.episodes:
+        yield f"{learning['episodes']:,} episodes"
+    if world.get("start_on_whiff"):
+        yield "from whiffs"
+    if "start_threshold" in world and world["start_threshold"] is None:
+        yield "own mask"
+
+
+def _part(description: dict[str, Any], name: str) -> dict[str, Any]:
+    part = description.get(name)
+    return part if isinstance(part, dict) else {}
 
 
 def readable_age(seconds: float) -> str:
