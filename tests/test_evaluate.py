@@ -105,3 +105,34 @@ def test_a_policy_for_another_source_region_is_refused(plume):
 def test_more_strata_than_snapshots_are_refused(plume):
     with pytest.raises(InputError, match="only 200"):
         evaluate(cast_and_surge(45), plume, 3e-6, settings=EvaluationSettings(snapshots=201))
+
+
+class Chooses:
+    """A user's policy that always chooses one action, or what it takes for one."""
+
+    name, modes, threshold, made_from = "somebody's", 1, 3e-6, {}
+
+    def __init__(self, action):
+        self.action = action
+
+    def begin(self, whiff):
+        return np.zeros(len(whiff))
+
+    def act(self, memory):
+        return np.full(len(memory), self.action)
+
+    def observe(self, memory, action, whiff):
+        return memory
+
+    def select(self, memory, which):
+        return memory[which]
+
+    def mode(self, memory):
+        return np.zeros(len(memory), dtype=np.int64)
+
+
+@pytest.mark.parametrize("action", [-1, 4, 40])
+def test_an_action_that_is_none_is_refused(plume, action):
+    assert evaluate(Chooses(0), plume, 3e-6, settings=EvaluationSettings(snapshots=1, horizon=20)).mean("f+") > 0
+    with pytest.raises(InputError, match="actions are 0 to 3"):
+        evaluate(Chooses(action), plume, 3e-6, settings=EvaluationSettings(snapshots=1, horizon=20))

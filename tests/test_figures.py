@@ -134,7 +134,7 @@ def test_pictures_on_a_page_are_what_they_say(cases, tmp_path, monkeypatch):
             assert ElementTree.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"
     assert kinds[max(lengths, key=lengths.get)] == "png"
     assert kinds[min(lengths, key=lengths.get)] == "svg+xml"
-    narrow, wide = (float(width) for width in re.findall(r"style=.max-width: ([\d.]+)rem", page))
+    narrow, wide = (float(width) for width in re.findall(r"width: min\(100%, ([\d.]+)rem", page))
     assert 0.4 < narrow / wide < 0.6
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.kernels.episode import World, rollout, smell_all, step_all
+from whiffclock.kernels.episode import N_ACTIONS, World, rollout, smell_all, step_all
 from whiffclock.params import ClockSettings, EvaluationSettings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import ClockPolicy, Policy
@@ -299,6 +299,10 @@ def _rollout_some(
         on_grid = (x >= 0) & (x < occupancy.shape[1]) & (y >= 0) & (y < occupancy.shape[2])
         np.add.at(occupancy, (mode[on_grid], x[on_grid], y[on_grid]), 1)
         action = policy.act(memory)
+        require(
+            bool(((action >= 0) & (action < N_ACTIONS)).all()),
+            f"The policy {policy.name} chose an action that is none; actions are 0 to {N_ACTIONS - 1}.",
+        )
         step_all(world, position, action, np.ones(len(search), dtype=bool), arrived, whiff)
         if arrived.any():
             arrival[search[arrived]] = step + 1

@@ -114,7 +114,7 @@ class Training:
             self.episode,
             last,
             self._curve,
-            None if self.task.learning.bootstrap_at_horizon else -(1.0 - self._lesson.gamma),
+            None if self.task.learning.bootstrap_at_horizon else True,
             self._usage if self.task.clock.modes > 1 else None,
             void_record,
         )

@@ -188,6 +188,9 @@ def headline(description: dict[str, Any]) -> str:
         return f"{headline(policy)}, in {environment}"
     if isinstance(whole, dict):
         return f"mode {description.get('mode')} of {headline(whole)}"
+    profile = _part(description, "profile")
+    if profile:
+        return f"{profile['seeds']} agents per ensemble, {profile['episodes']:,} episodes"
     words = [environment, str(description.get("agent", "")), *_settings(description)]
     simple = (f"{name} {value}" for name, value in description.items() if not isinstance(value, dict | list))
     return escape(" ".join(filter(None, words)) or ", ".join(simple))
@@ -195,14 +198,14 @@ def headline(description: dict[str, Any]) -> str:
 
 def _settings(description: dict[str, Any]) -> Iterator[str]:
     """The settings by which agents of one kind differ, in a few words each."""
-    clock, learning, world = (_part(description, name) for name in ("clock", "learning", "world"))
-    if taus := clock.get("taus") or [tau for tau in [description.get("tau")] if tau is not None]:
+    part = _part(description, "dense") or description  # 2Q^h is told by one of the two it is made of
+    clock, learning, world = (_part(part, name) for name in ("clock", "learning", "world"))
+    if taus := [description["tau"]] if "tau" in description else clock.get("taus"):
         yield f"tau {','.join(map(str, taus))}"
     if "angle" in description:
         yield f"{description['angle']:g} degrees"
-    seed = description.get("seed", _part(description, "dense").get("seed"))
-    if seed is not None:
-        yield f"seed {seed}"
+    if "seed" in part:
+        yield f"seed {part['seed']}"
     if learning.get("episodes", LearningSettings.episodes) != LearningSettings.episodes:
         yield f"{learning['episodes']:,} episodes"
     if world.get("start_on_whiff"):

@@ -170,7 +170,7 @@ def draw_start(whiffs, site, cells, lesson, counter):
 
 
 @_kernel
-def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curve, cut_target, usage, void_record):
+def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curve, cut, usage, void_record):
     """Q-learning over the episodes ``first`` to ``last - 1``.
 
     Parameters
@@ -185,8 +185,8 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
         State of the random numbers; changed in place, so that a training can go on where it stopped.
     curve : float64[point, 3]
         Sums of discounted return, arrivals and steps for every ``curve_every`` episodes.
-    cut_target : float64 or None
-        Target of a step that runs out of time; None to bootstrap as everywhere.
+    cut : bool or None
+        Anything but None: the target of a step that runs out of time does not bootstrap.
     usage : int64[mode] or None
         Decisions taken in each mode.
     void_record : int64[6] or None
@@ -237,8 +237,8 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
             both = onward[(node << _U(1)) + whiff]
             node, following = both >> _U(32), both & _U(0xFFFFFFFF)
             target = 1.0 if arrived else cost + gamma * top[following]
-            if cut_target is not None:
-                target = cut_target if steps == horizon and not arrived else target
+            if cut is not None:
+                target = cost if steps == horizon and not arrived else target
             at = row << _U(2)
             q0, q1, q2, q3 = q[at], q[at + _U(1)], q[at + _U(2)], q[at + _U(3)]
             value = q[at + _U(action)]

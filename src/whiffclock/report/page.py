@@ -125,7 +125,7 @@ def _figure(rendered: Rendered, out: Path) -> str:
     )
     return f"""<figure id="{escape(rendered.figure)}">
 <h3>{label}. {escape(rendered.title)}</h3>
-<img style="max-width: {width:g}rem" src="{_embedded(rendered)}" alt="{label}: {escape(rendered.title)}">
+<img style="width: min(100%, {width:g}rem)" src="{_embedded(rendered)}" alt="{label}: {escape(rendered.title)}">
 <figcaption>{escape(rendered.caption)} <span class="files">{files}</span></figcaption>
 </figure>"""
 

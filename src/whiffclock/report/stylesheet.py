@@ -62,7 +62,7 @@ details ul { margin: 0; padding-left: 1.1rem; }
 details table { font-size: 0.82rem; width: auto; margin: 0.6rem 0; }
 details th, details td { padding: 0.2rem 1.1rem 0.2rem 0; white-space: nowrap; }
 figure { margin: 1.6rem 0 2.6rem; }
-figure img { display: block; width: 100%; height: auto; margin: 0.4rem 0 0.7rem; }
+figure img { display: block; height: auto; margin: 0.4rem 0 0.7rem; }
 figure h3 { margin-top: 0; }
 figcaption { font: 0.92rem/1.5 var(--sans); color: #3a424c; max-width: 46rem; }
 figcaption .files { color: var(--soft); white-space: nowrap; }
@@ -71,7 +71,7 @@ dd { margin: 0.1rem 0 0; }
 .note { background: var(--wash); border-left: 3px solid #b9c2cc; padding: 0.6rem 0.9rem; max-width: 42rem;
   font-size: 0.95rem; }
 footer { font: 0.84rem/1.5 var(--sans); color: var(--soft); margin-top: 3.5rem; padding-bottom: 3rem; }
-@media (max-width: 46rem) {
+@media screen and (max-width: 46rem) {
   body { font-size: 16px; }
   main, header.top, footer { padding-left: 1.1rem; padding-right: 1.1rem; }
   header.top { padding-top: 1.8rem; }
@@ -93,13 +93,12 @@ footer { font: 0.84rem/1.5 var(--sans); color: var(--soft); margin-top: 3.5rem; 
   nav, summary { display: none; }
   details::details-content { content-visibility: visible; height: auto; }
   table.claims { table-layout: fixed; }
-  table.claims th:nth-child(1) { width: 1cm; }
-  table.claims th:nth-child(3) { width: 4.6cm; }
-  table.claims th:nth-child(4) { width: 2.7cm; }
+  table.claims > thead th:nth-child(1) { width: 1cm; }
+  table.claims > thead th:nth-child(3) { width: 4.6cm; }
+  table.claims > thead th:nth-child(4) { width: 2.7cm; }
   details th, details td { white-space: normal; padding-right: 0.6rem; }
-  details table th:nth-child(n) { width: auto; }
   figure, tr { break-inside: avoid; }
-  figure img { width: auto; max-height: 16cm; }
+  figure img { max-height: 16cm; object-fit: contain; object-position: left; }
   h2, h3 { break-after: avoid; }
   .badge { border: 1px solid currentColor; }
   a { color: inherit; text-decoration: none; }

@@ -81,10 +81,9 @@ def claims_table(verdicts: Sequence[Verdict]) -> Table:
         table.add_column(column, no_wrap=column != "claim")
     for verdict in verdicts:
         sign, colour = _VERDICTS[verdict.verdict]
-        numbers = [number for number in (verdict.value, *verdict.interval) if not math.isnan(number)]
-        digits = _digits(numbers)
-        found = " ".join(short(number, digits) for number in numbers[:1])
-        if len(numbers) == 3:
+        digits = _digits((verdict.value, *verdict.interval))
+        found = "" if math.isnan(verdict.value) else short(verdict.value, digits)
+        if not math.isnan(verdict.interval[0]):
             found += " [" + " ".join(short(end, digits) for end in verdict.interval) + "]"
         word = Text(f"{sign} {verdict.verdict}", style=colour)
         table.add_row(verdict.id, Text(verdict.title), Text(found), word)
@@ -93,7 +92,7 @@ def claims_table(verdicts: Sequence[Verdict]) -> Table:
 
 def _digits(numbers: Sequence[float]) -> int:
     """Digits behind the point, the same for all, that the largest has two to tell of; at most four."""
-    largest = max((abs(number) for number in numbers if math.isfinite(number)), default=1.0)
+    largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0) or 1.0
     return 2 + (largest < 0.1) + (largest < 0.01)
 
 

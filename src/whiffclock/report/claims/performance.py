@@ -56,8 +56,13 @@ def _converged(results: Results, profile: Profile, rng: np.random.Generator) -> 
         Part(name, median(one, rng), above=-_CONVERGED, below=_CONVERGED, reason=reason)
         for name, one in zip(names, change, strict=True)
     ]
-    restless = (np.abs(change) > _CONVERGED).sum(axis=1)
-    return Evidence(parts, {"agents that changed by more": dict(zip(names, restless.tolist(), strict=True))})
+    tenth = max(1, points // 10)
+    late = np.median(curve[..., -tenth:].mean(axis=2) - curve[..., -2 * tenth : -tenth].mean(axis=2), axis=1)
+    also = {
+        f"agents that changed by more than {_CONVERGED}": (np.abs(change) > _CONVERGED).sum(axis=1),
+        "last tenth of all episodes minus the tenth before, in part with exploration": late,
+    }
+    return Evidence(parts, {label: dict(zip(names, one.tolist(), strict=True)) for label, one in also.items()})
 
 
 def _gains(results: Results, kind: str, rng: np.random.Generator) -> list[Draws]:
@@ -130,9 +135,10 @@ CLAIMS = (
         "C4",
         "Training has converged",
         "By three million episodes, training no longer changes the return.",
-        "Of the episodes after exploration has ended (until then the return rises because fewer moves are random): "
-        "training return G in their second half minus that in their first, median over single-Q agents; within 0.02 of "
-        "zero in all four environments. Shorter trainings do not decide.",
+        "Of the episodes after exploration has ended (until then the return rises because fewer moves are random; from "
+        "then on the learning rate is at its lowest, too): training return G in their second half minus that in their "
+        "first, median over single-Q agents; within 0.02 of zero in all four environments. Shorter trainings do not "
+        "decide.",
         ("fig1",),
         "change of G",
         _converged,
