@@ -1,7 +1,8 @@
 /* Q-learning on a clock memory in plain C, bit for bit the same as the package's kernel.
  *
  * learn_plain   scans the row of the Q-matrix for the greedy action at every step: what one writes first;
- * learn_cached  keeps the greedy action and its value per row, as the package's kernel does.
+ * learn_cached  keeps the greedy action and its value per row. The package does so as well, and beyond that reads a row
+ *               before it stores into it, looks the next state up once, and explores without a branch.
  *
  * Single threshold record of at most 32 cells across the wind; schedules, records and start rules that
  * do not touch the inner loop are left out.
