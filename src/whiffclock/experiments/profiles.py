@@ -1,16 +1,16 @@
 """How much to compute: the paper's numbers, or fewer for a first look.
 
-The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does
-about 180,000 of them per second on the built-in plume, so that an agent of 3,000,001 episodes takes 14 to 18
-seconds, up to 24 where neighbours share the machine. Trainings and evaluations of a whole reproduction, on two cores:
+The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does about
+:data:`~whiffclock.runs.pieces.SEARCHES_PER_SECOND` of them on the built-in plume: 10 to 12 seconds for an agent of
+3,000,001 episodes. A whole reproduction, with the Bayesian agent and the report, on two cores:
 
-========  ======  =========  ===========  ============
-profile   agents  episodes   searches     time
-========  ======  =========  ===========  ============
-quick     96      250,000    22 million   60 to 80 s
-standard  202     1,200,000  196 million  8 to 10 min
-paper     315     3,000,001  763 million  35 to 50 min
-========  ======  =========  ===========  ============
+========  ======  =========  =============  =======
+profile   agents  episodes   searches       time
+========  ======  =========  =============  =======
+quick     126     250,000    31 million     1.5 min
+standard  252     1,200,000  266 million    9 min
+paper     468     3,000,001  1,267 million  40 min
+========  ======  =========  =============  =======
 
 The scan of tau is shorter than a full training, since it is there to divide decisions evenly and to show
 trends; a training of any length keeps the shape of the schedules.
