@@ -3,6 +3,7 @@
 import io
 import json
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -247,6 +248,22 @@ def test_the_terminal_table_fits(paper):
     assert "✓ holds" in text
     assert "? not decidable" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "text"),
+    [
+        (0.52, (0.39, 0.632), ".52 [.39 .63]"),
+        (0.01951, (0.0158, 0.0238), ".020 [.016 .024]"),
+        (0.0, (-5.4e-5, 0.0), ".0000 [-.0001 .0000]"),
+        (0.0, (0.0, 0.0), ".00 [.00 .00]"),
+        (0.16, (np.nan, np.nan), ".16"),
+    ],
+)
+def test_small_numbers_keep_their_digits_in_the_terminal(paper, value, interval, text):
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(claims_table([replace(verdict(paper, "C9"), value=value, interval=interval)]))
+    assert f" {text} " in console.export_text()
 
 
 def test_the_documentation_states_every_claim_as_it_is_judged():
