@@ -59,14 +59,16 @@ def train_ensembles(
     if progress is not None:
         progress(sum(task.learning.episodes for task, policy in zip(tasks, kept, strict=True) if policy))
     todo = [i for i, policy in enumerate(kept) if policy is None]
-    trained = run_jobs(
-        [partial(train, tasks[i]) for i in todo],
-        workers or cores(),
-        progress,
-        finished=lambda j, policy: policy.save(paths[todo[j]]),
-    )
+    trained = run_jobs([partial(_train_and_save, tasks[i], paths[i]) for i in todo], workers or cores(), progress)
     fresh = dict(zip(todo, trained, strict=True))
     return [(fresh[i], True) if policy is None else (policy, False) for i, policy in enumerate(kept)]
+
+
+def _train_and_save(task: Task, path: Path, tick: Callable[[int], None]) -> ClockPolicy:
+    """A job. It saves in its own thread, since Ctrl-C comes to the main thread, and would cut a write short there."""
+    policy = train(task, tick)
+    policy.save(path)
+    return policy
 
 
 def policy_description(task: Task) -> dict[str, Any]:

@@ -30,7 +30,6 @@ def run_jobs(
     jobs: Sequence[Job[Result]],
     workers: int,
     progress: Callable[[int], None] | None = None,
-    finished: Callable[[int, Result], None] | None = None,
 ) -> list[Result]:
     """Run all jobs, ``workers`` at a time; results in the order of the jobs.
 
@@ -41,8 +40,6 @@ def run_jobs(
         :class:`Stopped` when the run is to end.
     progress
         Hears the amounts of work, from any thread.
-    finished
-        Hears the index and the result of each finished job, in the calling thread.
     """
     stop = threading.Event()
 
@@ -83,8 +80,6 @@ def run_jobs(
             if error is not None:
                 raise error
             results[i] = cast(Result, result)
-            if finished is not None:
-                finished(i, results[i])
     finally:
         stop.set()
         for thread in threads:
