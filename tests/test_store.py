@@ -276,7 +276,11 @@ def test_a_policy_is_kept_by_its_odor_not_by_its_plumes_name(plume, store):
             {"threshold": 1e-6, "policy": {"agent": "cast-and-surge", "angle": 45.0, "horizon": 500}},
             "cast-and-surge 45 degrees, in denser",
         ),
-        ({"plume": "ab12", "revision": 1}, "plume ab12, revision 1"),
+        (
+            {"plume": "ab12", "profile": {"seeds": 20, "episodes": 3_000_001}, "revision": 1},
+            "20 agents per ensemble, 3,000,001 episodes",
+        ),
+        ({"plume": "ab12", "profile": {"name": "a stranger's"}, "revision": 1}, "plume ab12, revision 1"),
     ],
 )
 def test_records_are_told_apart_in_a_few_words(description, words):

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 talk = Console(stderr=True)
 out = Console()
 
+#: Where a reproduction goes, and its run store below it, unless another folder is named.
+REPRODUCTION = Path("reproduction")
+
 PlumeFile = Annotated[
     Path | None,
     typer.Option("--plume", metavar="FILE", help="Plume file of any kind in docs/data.md; default: the built-in one."),

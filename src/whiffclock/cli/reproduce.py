@@ -32,9 +32,7 @@ def reproduce(
     ] = None,
     plume: opt.PlumeFile = None,
     source: opt.Source = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report, figures and claims.")] = Path(
-        "reproduction"
-    ),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report, figures and claims.")] = opt.REPRODUCTION,
     store: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Run store to keep agents and results in; default: DIR/runs.")
     ] = None,

@@ -24,7 +24,7 @@ runs_app = typer.Typer(help="List, show and prune the results in a run store.", 
 app.add_typer(runs_app, name="runs")
 
 StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the run store.")]
-_STORE = Path("reproduction/runs")  # where reproduce keeps what it makes
+_STORE = opt.REPRODUCTION / "runs"
 _DIGITS_SHOWN = 10
 
 
@@ -181,15 +181,14 @@ def removal_table(found: dict[Path, str], store: Path) -> Table:
 
 def headline(description: dict[str, Any]) -> str:
     """Environment, agent, settings and seed as far as a description has them, or else all its simple values."""
-    policy, whole = description.get("policy"), description.get("of")
+    policy, whole, profile = (_part(description, name) for name in ("policy", "of", "profile"))
     threshold = description.get("threshold")
     environment = environment_name(threshold) if isinstance(threshold, int | float) else ""
-    if isinstance(policy, dict):
+    if policy:
         return f"{headline(policy)}, in {environment}"
-    if isinstance(whole, dict):
+    if whole:
         return f"mode {description.get('mode')} of {headline(whole)}"
-    profile = _part(description, "profile")
-    if profile:
+    if {"seeds", "episodes"} <= profile.keys():
         return f"{profile['seeds']} agents per ensemble, {profile['episodes']:,} episodes"
     words = [environment, str(description.get("agent", "")), *_settings(description)]
     simple = (f"{name} {value}" for name, value in description.items() if not isinstance(value, dict | list))

@@ -48,7 +48,7 @@ def _converged(results: Results, profile: Profile, rng: np.random.Generator) -> 
     points = curve.shape[2]
     settled = min(math.ceil(points * profile.learning.epsilon_decay / profile.episodes), points - 2)
     half = (settled + points) // 2
-    change = curve[..., half:].mean(axis=2) - curve[..., settled:half].mean(axis=2)
+    change = _rise(curve, settled, half)
     short = profile.episodes < LearningSettings.episodes - 1
     reason = f"agents were trained for {profile.episodes:,} episodes, and the claim is about 3,000,000" if short else ""
     names = result.facts["environments"]
@@ -57,12 +57,17 @@ def _converged(results: Results, profile: Profile, rng: np.random.Generator) -> 
         for name, one in zip(names, change, strict=True)
     ]
     tenth = max(1, points // 10)
-    late = np.median(curve[..., -tenth:].mean(axis=2) - curve[..., -2 * tenth : -tenth].mean(axis=2), axis=1)
+    late = np.median(_rise(curve, -2 * tenth, -tenth), axis=1)
     also = {
         f"agents that changed by more than {_CONVERGED}": (np.abs(change) > _CONVERGED).sum(axis=1),
         "last tenth of all episodes minus the tenth before, in part with exploration": late,
     }
     return Evidence(parts, {label: dict(zip(names, one.tolist(), strict=True)) for label, one in also.items()})
+
+
+def _rise(curve: np.ndarray, first: int, middle: int) -> np.ndarray:
+    """Mean of float[e, a, p] from ``middle`` on, minus that from ``first`` to there: float[e, a]."""
+    return curve[..., middle:].mean(axis=2) - curve[..., first:middle].mean(axis=2)
 
 
 def _gains(results: Results, kind: str, rng: np.random.Generator) -> list[Draws]:
