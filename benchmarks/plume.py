@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from whiffclock.plume.builtin import PATH, builtin_plume
-from whiffclock.plume.recipe import SimulationSettings
-from whiffclock.plume.simulate import Simulation
+from whiffclock.plume.simulate.recipe import SimulationSettings
+from whiffclock.plume.simulate.record import Simulation
 
 SNAPSHOTS = 60
 

@@ -43,6 +43,6 @@ def plain_figures(monkeypatch):
             made[figure] = Drawing(figure, f"About <{figure}>", 'Caption with <b> & "quotes"', png, pdf, svg, 3.4)
         return made
 
-    module = types.ModuleType("whiffclock.report.figures")
+    module = types.ModuleType("whiffclock.paper.figures")
     module.render = render
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -9,9 +9,9 @@ import pytest
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q, one_mode
 from whiffclock.agents.qlearning import Task, Training, train
+from whiffclock.episode import scheduled
 from whiffclock.evaluate import evaluate
 from whiffclock.experiments.tuning import balanced_tau, sparse_share, tune_angle
-from whiffclock.kernels.episode import scheduled
 from whiffclock.params import ClockSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.policy import ACTIONS

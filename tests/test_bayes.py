@@ -13,11 +13,12 @@ from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.files import load_belief_policy, load_policy, save_belief_policy
 from whiffclock.evaluate import evaluate
 from whiffclock.experiments.forced_blanks import METRICS, BranchSettings, blank_probability, forced_blanks
+from whiffclock.geometry import geometry
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.plume.files import write_plume
 from whiffclock.plume.standin import standin_plume
 from whiffclock.pomdp.solver import SolverSettings, solve
-from whiffclock.recovery import follow_blanks, follow_return, geometry
+from whiffclock.recovery import follow_blanks, follow_return
 
 WHIFFCLOCK = [sys.executable, "-c", "from whiffclock.cli import main; main()"]
 DENSE = 3e-6

@@ -9,8 +9,8 @@ import pytest
 from whiffclock.params import ENVIRONMENTS, WorldSettings
 from whiffclock.plume.builtin import builtin
 from whiffclock.plume.dns import beside_dns
-from whiffclock.plume.recipe import SimulationSettings
-from whiffclock.plume.simulate import simulate
+from whiffclock.plume.simulate.recipe import SimulationSettings
+from whiffclock.plume.simulate.record import simulate
 from whiffclock.plume.statistics import plume_statistics
 
 

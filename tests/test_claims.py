@@ -12,12 +12,12 @@ from handmade import BROKEN, INITIATION, SURGE, as_in_the_paper
 from rich.console import Console
 
 from whiffclock.experiments.profiles import PROFILES
-from whiffclock.report.claims import CLAIMS, claims_json, judge, judge_one
-from whiffclock.report.claims.bayes import _Histories
-from whiffclock.report.claims.places import last_whiff, plus_prefers_long
-from whiffclock.report.claims.resampling import Draws, Strata, interval, last, median, trend
-from whiffclock.report.claims.verdict import Claim, Evidence, Part, decide
-from whiffclock.report.tables import claims_table
+from whiffclock.paper.claims import CLAIMS, claims_json, judge, judge_one
+from whiffclock.paper.claims.bayes import _Histories
+from whiffclock.paper.claims.places import last_whiff, plus_prefers_long
+from whiffclock.paper.claims.resampling import Draws, Strata, interval, last, median, trend
+from whiffclock.paper.claims.verdict import Claim, Evidence, Part, decide
+from whiffclock.paper.tables import claims_table
 
 PAPER = PROFILES["paper"]
 PLUME = {"origin": "an odor", "fingerprint": "f00d", "shape": [10, 40, 9], "source": [0, 4], "highest": 1.0}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from whiffclock.cli import main
+from whiffclock.paper.plume.page import outline
 from whiffclock.plume.files import write_plume
 from whiffclock.plume.standin import standin_plume
 from whiffclock.plume.statistics import plume_statistics
-from whiffclock.report.plume_page import outline
 
 
 class Done(NamedTuple):

@@ -19,10 +19,11 @@ from whiffclock.experiments.profiles import PROFILES, Profile
 from whiffclock.experiments.reproduce import FIGURES, outlook, parse_figures, reproduce, unfinished
 from whiffclock.experiments.results import Result
 from whiffclock.experiments.work import Work
+from whiffclock.geometry import geometry
+from whiffclock.paper.page.report import write_report
 from whiffclock.params import ENVIRONMENTS, InputError
 from whiffclock.plume.files import write_plume
-from whiffclock.recovery import geometry, void_path
-from whiffclock.report.page import write_report
+from whiffclock.recovery import void_path
 from whiffclock.runs.pieces import Account, Piece, complete, missing, work_in
 from whiffclock.runs.store import Store
 

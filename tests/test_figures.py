@@ -16,13 +16,13 @@ from matplotlib.figure import Figure
 
 from whiffclock.experiments.profiles import PROFILES
 from whiffclock.experiments.reproduce import FIGURES as COMPUTED
+from whiffclock.paper.figures import FIGURES, module, render, words
+from whiffclock.paper.figures.boxes import box, never
+from whiffclock.paper.figures.style import COLOURS, context
+from whiffclock.paper.figures.violins import density
+from whiffclock.paper.page.report import write_report
+from whiffclock.paper.quantiles import weighted_quantiles
 from whiffclock.params import ENVIRONMENTS
-from whiffclock.recovery import weighted_quantiles
-from whiffclock.report.figures import FIGURES, module, render, words
-from whiffclock.report.figures.boxes import box, never
-from whiffclock.report.figures.style import COLOURS, context
-from whiffclock.report.figures.violins import density
-from whiffclock.report.page import write_report
 
 ORIGIN = "a plume, simulated for a test"
 CASES = {
@@ -119,7 +119,7 @@ def test_pictures_on_a_page_are_what_they_say(cases, tmp_path, monkeypatch):
     some = {figure: cases["all there"][figure] for figure in ("fig2", "fig5")}
     drawn = render(some, tmp_path)
     lengths = {figure: len(one.svg) for figure, one in drawn.items()}
-    monkeypatch.setattr("whiffclock.report.figures._LONGEST_SVG", max(lengths.values()))  # the preamble makes it longer
+    monkeypatch.setattr("whiffclock.paper.figures._LONGEST_SVG", max(lengths.values()))  # the preamble makes it longer
     plume = {"origin": ORIGIN, "fingerprint": "f00d", "shape": [9, 40, 9], "source": [0, 4]}
     page = write_report(some, PROFILES["quick"], plume, tmp_path, verdicts=[]).read_text()
     kinds = {}
@@ -169,5 +169,5 @@ def test_words():
 
 
 def test_nothing_is_imported_before_it_is_drawn():
-    code = "import sys, whiffclock.cli, whiffclock.report.figures; print('matplotlib' in sys.modules)"
+    code = "import sys, whiffclock.cli, whiffclock.paper.figures; print('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

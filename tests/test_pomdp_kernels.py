@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whiffclock.kernels import alpha, belief
+from whiffclock.pomdp import alpha, belief
 
 SINGLE = {"rtol": 2e-5, "atol": 1e-6}
 seeds = st.integers(0, 2**32)

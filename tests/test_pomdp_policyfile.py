@@ -10,8 +10,8 @@ import pytest
 from small_pomdps import EXAMPLES, TIGER, needs_examples, rover, saved
 
 from whiffclock.params import InputError
-from whiffclock.pomdp.fileformat.files import read_model
-from whiffclock.pomdp.fileformat.policyfile import read_policy, write_policy
+from whiffclock.pomdp.files.files import read_model
+from whiffclock.pomdp.files.policyfile import read_policy, write_policy
 from whiffclock.pomdp.tabular import TabularModel
 
 

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q
 from whiffclock.agents.qlearning import Task, train
+from whiffclock.geometry import Geometry, geometry
+from whiffclock.paper.quantiles import weighted_quantiles
 from whiffclock.params import ClockSettings, InputError, LearningSettings
 from whiffclock.policy import ClockPolicy
-from whiffclock.recovery import MOVES, Geometry, follow_blanks, geometry, void_path, weighted_quantiles
+from whiffclock.recovery import MOVES, follow_blanks, void_path
 
 LETTERS = "U+-D"  # upwind, +y, -y, downwind: the order of the actions
 paths = st.lists(st.integers(0, 3), max_size=60).map(lambda actions: walk_actions(actions))

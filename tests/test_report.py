@@ -10,9 +10,9 @@ from handmade import as_in_the_paper
 
 from whiffclock.experiments.profiles import PROFILES
 from whiffclock.experiments.reproduce import FIGURES
-from whiffclock.report.claims import CLAIMS
-from whiffclock.report.page import write_report
-from whiffclock.report.page_claims import number, whisker
+from whiffclock.paper.claims import CLAIMS
+from whiffclock.paper.page.claims import number, whisker
+from whiffclock.paper.page.report import write_report
 
 PLUME = {
     "origin": "built-in plume, simulated by whiffclock <script>alert('origin')</script>",

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from whiffclock.kernels.filaments import concentration, interpolate
 from whiffclock.params import InputError
-from whiffclock.plume.channel import ChannelFlow
-from whiffclock.plume.filaments import Filaments
-from whiffclock.plume.mixing import contrasts, mix
-from whiffclock.plume.recipe import FlowSettings, OdorSettings, SimulationSettings
-from whiffclock.plume.simulate import Simulation, simulate
+from whiffclock.plume.simulate.channel import ChannelFlow
+from whiffclock.plume.simulate.filament_kernels import concentration, interpolate
+from whiffclock.plume.simulate.filaments import Filaments
+from whiffclock.plume.simulate.mixing import contrasts, mix
+from whiffclock.plume.simulate.recipe import FlowSettings, OdorSettings, SimulationSettings
+from whiffclock.plume.simulate.record import Simulation, simulate
 
 SMALL = FlowSettings(points=(16, 16, 12), period=(3.0, 3.0))
 
@@ -40,7 +40,7 @@ def test_the_flux_is_constant_and_nothing_crosses_ground_or_top():
 def test_the_kernel_is_the_equations():
     """Right-hand sides against plain numpy differences on a random field."""
     flow = flow_after(2)
-    from whiffclock.kernels import flow as kernel
+    from whiffclock.plume.simulate import flow as kernel
 
     kernel.fill_ghosts(flow.u, flow.v, np.float32(-flow.frame[0]), np.float32(-flow.frame[1]))
     out = [np.zeros_like(flow.u) for _ in range(3)]

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from whiffclock.episode import smell, step
 from whiffclock.evaluate import evaluate, shortest_arrival
-from whiffclock.kernels.episode import smell, step
 from whiffclock.params import ClockSettings, EvaluationSettings, InputError, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.standin import standin_plume

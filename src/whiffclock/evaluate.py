@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.kernels.episode import N_ACTIONS, World, rollout, smell_all, step_all
+from whiffclock.episode import N_ACTIONS, World, rollout, smell_all, step_all
 from whiffclock.params import ClockSettings, EvaluationSettings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import ClockPolicy, Policy

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from whiffclock.kernels.episode import Clock
+from whiffclock.episode import Clock
 from whiffclock.params import ClockSettings
 
 

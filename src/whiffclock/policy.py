@@ -18,7 +18,7 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.archive import read_npz, write_npz
-from whiffclock.kernels.episode import N_ACTIONS, Clock
+from whiffclock.episode import N_ACTIONS, Clock
 from whiffclock.memory import clock_tables
 from whiffclock.params import ClockSettings, InputError, require
 

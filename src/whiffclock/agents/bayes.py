@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.kernels import belief as kernel
 from whiffclock.params import Settings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import MOVES
+from whiffclock.pomdp import belief as kernel
 from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
 from whiffclock.pomdp.model import Vectors
 

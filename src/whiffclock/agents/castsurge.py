@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.kernels.episode import CROSSWIND_MINUS, CROSSWIND_PLUS, UPWIND
+from whiffclock.episode import CROSSWIND_MINUS, CROSSWIND_PLUS, UPWIND
 from whiffclock.params import ClockSettings, require
 from whiffclock.policy import ClockPolicy
 

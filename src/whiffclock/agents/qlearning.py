@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.kernels.episode import N_ACTIONS, Clock, Lesson, World, learn
+from whiffclock.episode import N_ACTIONS, Clock, Lesson, World, learn
 from whiffclock.memory import clock_tables
 from whiffclock.params import ClockSettings, LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume

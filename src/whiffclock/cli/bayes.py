@@ -119,7 +119,7 @@ def evaluate(
     from whiffclock.agents.files import load_belief_policy
     from whiffclock.evaluate import Evaluation, make_starts, own_horizon
     from whiffclock.evaluate import evaluate as search_all
-    from whiffclock.report.tables import evaluation_table
+    from whiffclock.paper.tables import evaluation_table
 
     require(bool(policies or agent), "Nobody was named; give files of solved policies, or agents with --agent.")
     settings = EvaluationSettings(snapshots, seed, gamma, horizon)

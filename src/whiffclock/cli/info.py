@@ -71,8 +71,9 @@ def policy_facts(file: Path) -> dict[str, Any]:
     """What a policy is and what made it."""
     from whiffclock.agents.bayes import BeliefPolicy
     from whiffclock.agents.files import load_policy
+    from whiffclock.geometry import geometry
     from whiffclock.policy import ClockPolicy
-    from whiffclock.recovery import geometry, void_path
+    from whiffclock.recovery import void_path
 
     policy = load_policy(file)
     if isinstance(policy, BeliefPolicy):

@@ -49,7 +49,7 @@ def evaluate(
     from whiffclock.archive import require_writable, write_npz
     from whiffclock.evaluate import evaluate as judge
     from whiffclock.experiments.ensembles import find_policies
-    from whiffclock.report.tables import evaluation_table
+    from whiffclock.paper.tables import evaluation_table
 
     settings = EvaluationSettings(snapshots, seed, gamma, horizon)
     world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
@@ -102,7 +102,7 @@ def compare(
     from whiffclock.experiments.ensembles import find_policies
     from whiffclock.experiments.performance import compare as compare_all
     from whiffclock.experiments.performance import heuristic_ensemble
-    from whiffclock.report.tables import comparison_table
+    from whiffclock.paper.tables import comparison_table
 
     settings = EvaluationSettings(snapshots, seed, gamma, horizon)
     world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)

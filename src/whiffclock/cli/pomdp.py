@@ -39,8 +39,8 @@ def solve(
     """
     from whiffclock.pomdp.blocks import BlockModel
     from whiffclock.pomdp.exchange import from_table, to_table, worst_value
-    from whiffclock.pomdp.fileformat.files import read_model
-    from whiffclock.pomdp.fileformat.policyfile import read_policy, write_policy
+    from whiffclock.pomdp.files.files import read_model
+    from whiffclock.pomdp.files.policyfile import read_policy, write_policy
     from whiffclock.pomdp.solver import solve as solve_model
 
     settings = solving.solver_settings(seconds, backups, gap, megabytes, sampling, seed)

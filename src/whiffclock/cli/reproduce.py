@@ -48,9 +48,9 @@ def reproduce(
     from whiffclock.experiments.reproduce import outlook, parse_figures
     from whiffclock.experiments.reproduce import reproduce as run
     from whiffclock.experiments.work import Work
-    from whiffclock.report.claims import judge
-    from whiffclock.report.page import write_report
-    from whiffclock.report.tables import claims_table
+    from whiffclock.paper.claims import judge
+    from whiffclock.paper.page.report import write_report
+    from whiffclock.paper.tables import claims_table
     from whiffclock.runs.engine import cores
     from whiffclock.runs.store import Store
 

@@ -25,11 +25,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from whiffclock.episode import smell_all, step_all
 from whiffclock.experiments import agents, groups
 from whiffclock.experiments.measures import at_home, best, facts, in_each
 from whiffclock.experiments.results import Result
 from whiffclock.experiments.work import Work
-from whiffclock.kernels.episode import smell_all, step_all
 from whiffclock.params import ENVIRONMENTS
 from whiffclock.policy import ClockPolicy
 

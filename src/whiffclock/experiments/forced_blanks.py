@@ -12,11 +12,12 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
-from whiffclock.kernels.episode import smell_all, step_all
+from whiffclock.episode import smell_all, step_all
+from whiffclock.geometry import Geometry, geometry
 from whiffclock.params import Settings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy
-from whiffclock.recovery import Geometry, follow_return, geometry
+from whiffclock.recovery import follow_return
 
 METRICS = tuple(f.name for f in fields(Geometry))
 

@@ -19,7 +19,7 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.archive import read_npz, write_npz
 from whiffclock.plume.plume import Plume
-from whiffclock.plume.recipe import SimulationSettings
+from whiffclock.plume.simulate.recipe import SimulationSettings
 
 PATH = Path(__file__).parent.parent / "data" / "plume.npz"
 COMMAND = "whiffclock plume simulate plume.npz"
@@ -67,7 +67,7 @@ def store(plume: Plume, settings: SimulationSettings, path: Path = PATH) -> None
 
 
 if __name__ == "__main__":
-    from whiffclock.plume.simulate import simulate  # loading the plume needs no solver
+    from whiffclock.plume.simulate.record import simulate  # loading the plume needs no solver
 
     default = SimulationSettings()
     store(simulate(default), default)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whiffclock.kernels.episode import Site, World
+from whiffclock.episode import Site, World
 from whiffclock.params import WorldSettings, environment_name, require, require_threshold
 from whiffclock.plume.lazy import Field, LazyField
 

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from whiffclock.kernels.alpha import spread_block
+from whiffclock.pomdp.alpha import spread_block
 from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
 from whiffclock.pomdp.model import Edges, Spread
 from whiffclock.pomdp.tabular import TabularModel
@@ -27,7 +27,7 @@ from whiffclock.pomdp.tabular import TabularModel
 
 @dataclass(frozen=True)
 class Block:
-    """States of a block, and its edges as sparse matrices (layout in :mod:`whiffclock.kernels.alpha`).
+    """States of a block, and its edges as sparse matrices (layout in :mod:`whiffclock.pomdp.alpha`).
 
     ``groups`` lists, for each block that edges lead to, those edges.
     """

@@ -5,7 +5,7 @@ grid a move off it stays (R15). Entering the target region ends the search and p
 nothing. In each cell, each observation has its likelihood, independent of all others. So a belief is moved,
 the mass in the target region taken out, and the rest weighed by the likelihood of what was observed (R16).
 
-Beliefs are lists of cells; the work is in :mod:`whiffclock.kernels.belief`. Alpha vectors are in single
+Beliefs are lists of cells; the work is in :mod:`whiffclock.pomdp.belief`. Alpha vectors are in single
 precision.
 """
 
@@ -16,8 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
-from whiffclock.kernels import belief as kernel
 from whiffclock.params import require
+from whiffclock.pomdp import belief as kernel
 from whiffclock.pomdp.model import Edges, Spread
 
 #: Cells with less than this share of a child's largest weight are left out when its best vector is looked for.
@@ -350,7 +350,7 @@ class GridVectors:
     def choose(
         self, start: np.ndarray, size: np.ndarray, cells: np.ndarray, weights: np.ndarray, negligible: float
     ) -> np.ndarray:
-        """Best vector of many beliefs (layout in :mod:`whiffclock.kernels.belief`)."""
+        """Best vector of many beliefs (layout in :mod:`whiffclock.pomdp.belief`)."""
         main_start, main_size = np.empty_like(start), np.empty_like(size)
         main_cells, main_weights = np.empty_like(cells), np.empty(len(cells), dtype=np.float32)
         kernel.main_cells(start, size, cells, weights, negligible, main_start, main_size, main_cells, main_weights)

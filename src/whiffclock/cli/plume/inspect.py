@@ -31,8 +31,8 @@ def inspect(
     json: opt.AsJson = False,
 ) -> None:
     """Measure a plume: whiffs, widths, durations, correlations; draw it on one page."""
+    from whiffclock.paper.plume.tables import statistics_tables
     from whiffclock.plume.statistics import plume_statistics
-    from whiffclock.report.plume_tables import statistics_tables
 
     value = parse_threshold(threshold)
     check_page(out)
@@ -59,9 +59,9 @@ def compare(
     json: opt.AsJson = False,
 ) -> None:
     """Lay two plumes side by side, or one beside what is known of the paper's DNS."""
+    from whiffclock.paper.plume.tables import dns_table, pair_table
     from whiffclock.plume import dns
     from whiffclock.plume.statistics import plume_statistics
-    from whiffclock.report.plume_tables import dns_table, pair_table
 
     value = parse_threshold(threshold)
     require(
@@ -85,7 +85,7 @@ def compare(
         caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {value:g}"
         opt.out.print(pair_table((measured[0], measured[1]), caption))
     if out is not None:
-        from whiffclock.report.plume_page import comparison_page
+        from whiffclock.paper.plume.page import comparison_page
 
         out.parent.mkdir(parents=True, exist_ok=True)
         comparison_page(measured, ["A", "B"][: len(measured)], out)
@@ -103,8 +103,8 @@ def describe(plume: Plume, threshold: float) -> str:
 
 def draw_plume(plume: Plume, statistics: PlumeStatistics, out: Path) -> None:
     """The page: the paper's environments as far as the plume reaches them, and the threshold asked for."""
+    from whiffclock.paper.plume.page import plume_page
     from whiffclock.plume.statistics import plume_statistics
-    from whiffclock.report.plume_page import plume_page
 
     shown = []
     for value in sorted({*ENVIRONMENTS.values(), statistics.threshold}):

@@ -10,7 +10,7 @@ import typer
 from whiffclock.cli import options as opt
 from whiffclock.cli.plume import plume_app
 from whiffclock.params import InputError, require
-from whiffclock.plume.recipe import FlowSettings, OdorSettings, SimulationSettings
+from whiffclock.plume.simulate.recipe import FlowSettings, OdorSettings, SimulationSettings
 
 
 @plume_app.command()
@@ -46,7 +46,7 @@ def simulate(
     An interrupted run leaves a checkpoint beside the output, and the same command goes on from it.
     """
     from whiffclock.plume.files import write_plume
-    from whiffclock.plume.simulate import simulate as run
+    from whiffclock.plume.simulate.record import simulate as run
 
     require(out.suffix == ".npz", f"{out} does not end in .npz; the plume is written in that format.")
     settings = SimulationSettings(

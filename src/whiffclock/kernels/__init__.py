@@ -1,1 +1,0 @@
-"""Compiled loops. They know arrays, and nothing else of the house."""

@@ -1,0 +1,128 @@
+"""What all figures and claims select from: two datasets, and three small ones for figs. 1, 6 and 8.
+
+Everything has a name: dimensions and coordinates, never positions. NaN stands for a value that there is not.
+
+``searches``: how agents do in tests
+    ============================================  ==========================================================
+    ``mean[kind, trained, tested, agent,          mean over all starts; metrics as in
+    metric]``                                     :data:`whiffclock.evaluate.METRICS`
+    ``strata[kind, trained, tested, agent,        the same by time stratum of the starts, which are the same
+    stratum, metric]``                            for every policy, so that differences can be paired
+    ``lost[kind, trained, tested, agent, x]``     failed searches by the x of their last whiff
+    ``failures[kind, trained, tested, agent]``    all failed searches, those without any whiff among them
+    ``share[kind, trained, tested, agent]``       share of test decisions in the sparsest mode (Q+)
+    ``tau[trained]``                              tau of the two-Q agents
+    ``training_share[trained, agent]``            share of the two-Q agents' training decisions in Q+
+    ``sampled[tested, agent, stratum, metric]``   single-Q agents over the Bayesian agent's starts alone
+    ``cast_angle[tested]``, ``cast_scan[tested,   best half-angle of cast-and-surge in degrees, and the means
+    angle, metric]``                              at all angles
+    ``bound[tested, side]``                       lower and upper bound on the value of the Bayesian POMDP
+    ``scan_share[trained, tau_scanned, replica]`` scan of tau: share of training decisions in Q+ ...
+    ``scan_mean[..., metric]``,                   ... and performance
+    ``scan_strata[..., stratum, metric]``
+    ============================================  ==========================================================
+
+    Kinds are named in :data:`KINDS`. A kind that is not trained in one environment (2Q^h, cast-and-surge with its best
+    angle, the Bayesian agent) stands where ``trained`` equals ``tested``; the last two have a single agent.
+
+``recoveries``: void trajectories of trained agents
+    ``geometry_of[ensemble, trained, agent, mode, truncation, geometry]``, the metrics;
+    ``steps[ensemble, trained, agent, mode, truncation]``, the moves that count;
+    ``path[ensemble, trained, agent, mode, step, axis]``, positions after 0 .. H moves, int16, 0 where there is no agent
+    (then ``steps`` is NaN); ``start_cells[ensemble, trained]``. Ensembles are "single-Q", "two-Q" and the other
+    initial conditions of :data:`CONDITIONS` (R10), in which single-Q agents are trained; modes are "Q" for single-Q
+    agents, "Q-" and "Q+" for two-Q agents.
+
+``setting`` (fig. 1)
+    ``concentration[x, y]`` at one snapshot; ``whiff[environment, x, y]`` there; ``probability[environment, x, y]``;
+    ``mask[x, y]`` of the start cells; an example ``search[moment, quantity]`` with the quantities x, y, whiff, clock;
+    learning curves ``curve[kind, trained, agent, point, column]`` with the columns episode, G, f+, steps. Attributes:
+    snapshot, search_environment, search_arrived, start_cells.
+
+``usage`` (fig. 6)
+    ``blank[environment, x, y]``, mean duration of a blank at a cell, in snapshots;
+    ``decisions[environment, mode, x, y]`` of all two-Q agents in tests; ``by_blank[environment, agent, mode, bin]``,
+    decisions by the mean blank of the cell, in bins between 0, the attribute ``contours``, and infinity, and a last
+    one for cells in which no blank is seen to end.
+
+``branches`` (fig. 8)
+    ``geometry_of[branch, geometry]``, ``weight[branch]``, ``trial[branch]``, ``environment[branch]``: forced blanks of
+    the Bayesian agent.
+
+The facts of a run (profile, plume, version, figures that were asked for) are JSON in an attribute of ``searches``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from whiffclock.params import ENVIRONMENTS, require
+
+SINGLE, TWO, HEURISTIC = "single-Q", "two-Q", "2Q^h"
+MINUS_ONLY, PLUS_ONLY, CAST, BAYES = "Q- only", "Q+ only", "cast-and-surge", "Bayesian"
+KINDS = (SINGLE, TWO, HEURISTIC, MINUS_ONLY, PLUS_ONLY, CAST, BAYES)
+ENVIRONMENT_NAMES = tuple(ENVIRONMENTS)
+#: The ensemble of single-Q agents of each initial condition in training, in the order of the paper's columns (R10).
+CONDITIONS = {
+    "on a whiff, own mask": "on a whiff, own mask",
+    "on a whiff, one mask": "on a whiff, one mask",
+    "any time, own mask": "any time, own mask",
+    "any time, one mask": SINGLE,
+}
+ENSEMBLES = (SINGLE, TWO, *(name for name in CONDITIONS.values() if name != SINGLE))
+#: The modes of single-Q agents, and of two-Q agents.
+MODE, MINUS, PLUS = "Q", "Q-", "Q+"
+
+
+@dataclass(frozen=True)
+class Datasets:
+    """The datasets of one run; those that the figures asked for do not need are None."""
+
+    searches: xr.Dataset
+    recoveries: xr.Dataset | None = None
+    setting: xr.Dataset | None = None
+    usage: xr.Dataset | None = None
+    branches: xr.Dataset | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Profile, plume and versions behind the run."""
+        return json.loads(self.searches.attrs["facts"])
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write ``<folder>/searches.nc`` and so on; returns the files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for field in fields(self):
+            dataset = getattr(self, field.name)
+            if dataset is not None:
+                path = folder / f"{field.name}.nc"
+                packed = {name: {"zlib": True} for name, values in dataset.data_vars.items() if values.size > 1}
+                dataset.to_netcdf(path, engine="h5netcdf", encoding=packed)
+                paths.append(path)
+        return paths
+
+    @classmethod
+    def load(cls, folder: Path) -> Datasets:
+        """Inverse of :meth:`save`."""
+        require((folder / "searches.nc").is_file(), f"There are no datasets of a run in {folder}.")
+        found = {field.name: folder / f"{field.name}.nc" for field in fields(cls)}
+        return cls(**{name: xr.load_dataset(path, engine="h5netcdf") for name, path in found.items() if path.is_file()})
+
+
+def at_home(values: xr.DataArray, kind: str) -> xr.DataArray:
+    """Agents of a kind in the environment they belong to: ``trained`` and ``tested`` become ``environment``."""
+    each = xr.DataArray(list(ENVIRONMENT_NAMES), dims="environment", coords={"environment": list(ENVIRONMENT_NAMES)})
+    found = values.sel(kind=kind, trained=each, tested=each).drop_vars(("trained", "tested"))
+    return found.transpose("environment", ...)
+
+
+def best_agents(data: Datasets, kind: str) -> xr.DataArray:
+    """The agent of a kind with the highest mean G in each environment: int[environment]."""
+    return at_home(data.searches["mean"], kind).sel(metric="G").fillna(-np.inf).argmax("agent")

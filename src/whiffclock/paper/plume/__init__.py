@@ -1,0 +1,1 @@
+"""Pictures and tables of a plume's statistics."""

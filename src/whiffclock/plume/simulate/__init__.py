@@ -1,0 +1,1 @@
+"""The channel flow and the odor in it: turbulence from first principles."""

@@ -1,0 +1,89 @@
+"""Odor as thin filaments that the flow carries.
+
+Each filament is a small Gaussian puff. It follows the resolved flow (Heun's method) and a random velocity of
+its own that stands for the eddies below the grid (a Langevin equation, as in Thomson 1987). It swells by molecular
+diffusion, and faster the older it is by eddies of its own size (Richardson's law).
+Ground and top reflect. The sum of the puffs at the points of the slice is the odor as it would be without mixing
+between filaments (:mod:`whiffclock.plume.simulate.mixing` adds that).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from whiffclock.plume.simulate.channel import ChannelFlow
+from whiffclock.plume.simulate.filament_kernels import concentration, velocities
+from whiffclock.plume.simulate.recipe import OdorSettings
+
+
+class Filaments:
+    """All filaments in the air; positions are relative to the source: along, across, height."""
+
+    def __init__(self, settings: OdorSettings, length: int, width: int, rng: np.random.Generator) -> None:
+        self.settings, self.rng = settings, rng
+        self.length, self.width = length, width
+        self.position = np.zeros((0, 3))
+        self.age = np.zeros(0)
+        self.gust = np.zeros((0, 3))
+        self._velocity = np.zeros((0, 3))
+
+    def release(self, flow: ChannelFlow, count: int, dt: float) -> None:
+        """``count`` fresh filaments, as if they had left the source evenly within the last ``dt``."""
+        source = np.array([[0.0, 0.0, self.settings.source_height]])
+        speed = np.empty((1, 3))
+        self._velocities(flow, source, speed)
+        left = self.rng.random((count, 1)) * dt
+        fresh = source + speed * left
+        self.position = np.concatenate([self.position, fresh])
+        self.age = np.concatenate([self.age, left[:, 0]])
+        self.gust = np.concatenate([self.gust, self._gust_speed * self.rng.standard_normal((count, 3))])
+
+    @property
+    def _gust_speed(self) -> float:
+        """Standard deviation of the random velocity: diffusivity = variance times memory."""
+        return math.sqrt(self.settings.walk / self.settings.memory)
+
+    def predict(self, flow: ChannelFlow) -> None:
+        """Remember the velocity at the start of a step."""
+        self._velocity = np.empty_like(self.position)
+        self._velocities(flow, self.position, self._velocity)
+
+    def correct(self, flow: ChannelFlow, dt: float) -> None:
+        """Finish the step with the mean of the velocities at its start and at its end."""
+        end = np.empty_like(self.position)
+        self._velocities(flow, self.position + dt * self._velocity, end)
+        kept = math.exp(-dt / self.settings.memory)
+        fresh = self._gust_speed * math.sqrt(1 - kept**2)
+        self.position += dt * (0.5 * (self._velocity + end) + self.gust)
+        self.gust = kept * self.gust + fresh * self.rng.standard_normal(self.gust.shape)
+        self.age += dt
+        self._mind_borders(flow.settings.depth)
+
+    def _mind_borders(self, depth: float) -> None:
+        """Reflect at ground and top, the random velocity too; forget what left the neighbourhood of the grid."""
+        z = self.position[:, 2]
+        self.gust[(z < 0) | (z > depth), 2] *= -1
+        np.copyto(z, -z, where=z < 0)
+        np.copyto(z, 2 * depth - z, where=z > depth)
+        margin = 8.0
+        kept = (self.position[:, 0] < self.length + margin) & (self.position[:, 0] > -margin)
+        kept &= np.abs(self.position[:, 1]) < self.width + margin
+        self.position, self.age, self.gust = self.position[kept], self.age[kept], self.gust[kept]
+
+    def sample(self, depth: float) -> np.ndarray:
+        """Concentration [x, y] on the slice, unmixed: the sum of the filaments."""
+        how, age = self.settings, self.age
+        variance = how.size**2 + 2 * how.growth * age + how.stretch * age**3
+        out = np.zeros((self.length, self.width))
+        concentration(
+            self.position, variance, self.settings.strength, self.settings.slice_height, depth, 0, self.width // 2, out
+        )
+        return out
+
+    def _velocities(self, flow: ChannelFlow, position: np.ndarray, out: np.ndarray) -> None:
+        velocities(  # type: ignore[call-arg]
+            flow.u, flow.v, flow.w, flow.heights, flow.faces, flow.dx, flow.dy, *flow.frame, *flow.shift,
+            flow.cosine, flow.sine, position, out,
+        )  # fmt: skip

@@ -1,0 +1,136 @@
+"""A plume from first principles: turbulence in an open channel, odor from a point source in it.
+
+The flow (``channel``) is resolved; the odor (``filaments``) is carried by it. A run spins the flow up, lets the plume
+fill the grid, and then records one slice per snapshot; when the record is complete, it is mixed (``mixing``). A run
+can be saved at any snapshot and goes on from there, bit for bit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from whiffclock import __version__
+from whiffclock.archive import read_npz, write_npz
+from whiffclock.params import require
+from whiffclock.plume.plume import Plume
+from whiffclock.plume.simulate.channel import ChannelFlow
+from whiffclock.plume.simulate.filaments import Filaments
+from whiffclock.plume.simulate.mixing import contrasts, mix
+from whiffclock.plume.simulate.recipe import SimulationSettings
+
+_FORMAT = "whiffclock simulation 1"
+
+
+class Simulation:
+    """A run under way: ``snapshot`` counts from ``-(spin_up + fill)`` to ``settings.snapshots``.
+
+    ``field`` is the record so far, not mixed yet.
+    """
+
+    def __init__(self, settings: SimulationSettings) -> None:
+        self.settings = settings
+        self.rng = np.random.default_rng(settings.seed)
+        self.flow = ChannelFlow(settings.flow, self.rng)
+        self.odor = Filaments(settings.odor, settings.length, settings.width, self.rng)
+        self.snapshot = -(settings.spin_up + settings.fill)
+        self.field = np.zeros((settings.snapshots, settings.length, settings.width), dtype=np.float32)
+
+    @property
+    def done(self) -> bool:
+        """Whether the record is complete."""
+        return self.snapshot >= self.settings.snapshots
+
+    def advance(self) -> None:
+        """One snapshot further."""
+        releasing = self.snapshot >= -self.settings.fill
+        dt = 1 / self.settings.steps
+        for k in range(self.settings.steps):
+            if releasing:
+                self.odor.release(self.flow, self._count(k), dt)
+            self.odor.predict(self.flow)
+            self.flow.step(dt)
+            self.odor.correct(self.flow, dt)
+        if self.snapshot >= 0:
+            self.field[self.snapshot] = self.odor.sample(self.settings.flow.depth)
+        self.snapshot += 1
+
+    def _count(self, k: int) -> int:
+        """Filaments of time step ``k``: whole numbers that add up over a snapshot."""
+        total, steps = self.settings.odor.filaments, self.settings.steps
+        return total * (k + 1) // steps - total * k // steps
+
+    def plume(self) -> Plume:
+        """The finished record, mixed across one depth of the channel: that is how far its largest eddies reach."""
+        require(self.done, f"The simulation has reached snapshot {self.snapshot} of {self.settings.snapshots}.")
+        origin = f"turbulent plume simulated by whiffclock {__version__}, seed {self.settings.seed}"
+        odor, depth = self.settings.odor, self.settings.flow.depth
+        contrast = contrasts(self.settings.length, odor.contrast, odor.contrast_far, odor.turn, depth / 3)
+        mixed = mix(self.field, contrast, round(depth / 2))
+        return Plume.from_array(mixed, (0, self.settings.width // 2), origin)
+
+    def save(self, path: Path) -> None:
+        """Write everything that is needed to go on."""
+        header = {
+            "format": _FORMAT,
+            "version": __version__,
+            "settings": self.settings.to_dict(),
+            "snapshot": self.snapshot,
+            "random": self.rng.bit_generator.state,
+        }
+        flow, odor = self.flow, self.odor
+        state: dict[str, np.ndarray] = {
+            "u": flow.u,
+            "v": flow.v,
+            "w": flow.w,
+            "shift": flow.shift,
+        }
+        state |= {"position": odor.position, "age": odor.age, "gust": odor.gust}
+        state |= {"header": np.array(json.dumps(header)), "field": self.field[: max(self.snapshot, 0)]}
+        write_npz(path, state, compress=False)
+
+    @classmethod
+    def load(cls, path: Path, settings: SimulationSettings) -> Simulation:
+        """Go on from a file that was saved with the same settings."""
+        arrays = read_npz(path, "a saved simulation")
+        require("header" in arrays, f"{path} is not a saved simulation.")
+        header = json.loads(str(arrays["header"]))
+        same = header.get("format") == _FORMAT and header.get("version") == __version__
+        require(
+            same and header["settings"] == json.loads(json.dumps(settings.to_dict())),
+            f"{path} belongs to a simulation with other settings; remove it, or choose another output.",
+        )
+        run = cls(settings)
+        run.snapshot = header["snapshot"]
+        run.rng.bit_generator.state = header["random"]
+        run.flow.u[:], run.flow.v[:], run.flow.w[:] = arrays["u"], arrays["v"], arrays["w"]
+        run.flow.shift[:] = arrays["shift"]
+        run.odor.position, run.odor.age, run.odor.gust = arrays["position"], arrays["age"], arrays["gust"]
+        run.field[: len(arrays["field"])] = arrays["field"]
+        return run
+
+
+def simulate(
+    settings: SimulationSettings,
+    checkpoint: Path | None = None,
+    progress: Callable[[int], None] | None = None,
+    every: int = 100,
+) -> Plume:
+    """Run to the end, from ``checkpoint`` if it is there, saving to it after every ``every`` snapshots.
+
+    The checkpoint stays: it is removed by whoever has stored the result.
+    """
+    resume = checkpoint is not None and checkpoint.exists()
+    run = Simulation.load(checkpoint, settings) if resume and checkpoint else Simulation(settings)
+    if progress is not None:
+        progress(run.snapshot + settings.spin_up + settings.fill)
+    while not run.done:
+        run.advance()
+        if progress is not None:
+            progress(1)
+        if checkpoint is not None and run.snapshot % every == 0:
+            run.save(checkpoint)
+    return run.plume()

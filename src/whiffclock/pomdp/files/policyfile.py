@@ -1,0 +1,173 @@
+"""Policies as alpha vectors, in the files of the solver APPL (``.policy``).
+
+::
+
+    <Policy version="0.1" type="value" model="Tiger.pomdp">
+      <AlphaVector vectorLength="2" numObsValue="1" numVectors="2">
+        <Vector action="0" obsValue="0">24.7 3.01</Vector>
+        <SparseVector action="1" obsValue="0"><Entry>1 28.4</Entry></SparseVector>
+      </AlphaVector>
+    </Policy>
+
+Where the model has visible variables, a vector belongs to one joint value of them, ``obsValue``, and has a number
+for each joint value of the hidden ones; here such a vector is -inf in all other states. What a sparse vector leaves
+out is zero. The older files, of planes, are read as well (:mod:`whiffclock.pomdp.files.planes`); what a plane
+leaves out is -inf, since it says nothing there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from whiffclock.archive import write_whole
+from whiffclock.params import InputError, require
+from whiffclock.pomdp.files.planes import Plane, read_planes
+from whiffclock.pomdp.files.source import Source
+from whiffclock.pomdp.files.xmltree import Element, read_xml
+from whiffclock.pomdp.tabular import TabularModel
+
+_SCHEMA = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="policyx.xsd"'
+
+
+def read_policy(path: Path, model: TabularModel) -> tuple[np.ndarray, np.ndarray]:
+    """Read a policy for ``model``.
+
+    Returns
+    -------
+    vectors
+        float64[vector, state], -inf where a vector says nothing.
+    actions
+        The action of each, int64[vector].
+    """
+    source, blocks = Source(Path(path)), _blocks(model)
+    xml = source.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+    planes = _read_alpha(source, blocks) if xml else read_planes(source, blocks.shape[1])
+    require(bool(planes), f"{path} holds no vectors.")
+    vectors = np.full((len(planes), len(model.states)), -np.inf)
+    actions = np.empty(len(planes), dtype=np.int64)
+    for i, plane in enumerate(planes):
+        actions[i] = source.index(plane.action, plane.line, len(model.actions), "action")
+        block = blocks[source.index(plane.visible, plane.line, len(blocks), "value of the visible variables")]
+        vectors[i, block[plane.where]] = plane.values
+    return vectors, actions
+
+
+def write_policy(
+    path: Path,
+    model: TabularModel,
+    vectors: np.ndarray,
+    actions: np.ndarray,
+    *,
+    floor: float | None = None,
+    name: str = "",
+) -> None:
+    """Write a policy for ``model``, the whole file or nothing.
+
+    Parameters
+    ----------
+    vectors, actions
+        As :func:`read_policy` returns them. A vector is written once for each visible value on which it is finite.
+    floor
+        Stands in for -inf where the model has no visible variables: no policy must be worth less than this.
+    name
+        Name of the model's file.
+    """
+    blocks = _blocks(model)
+    vectors = _checked(model, np.asarray(vectors, dtype=np.float64), np.asarray(actions), floor)
+    lines = list(_vector_lines(vectors, np.asarray(actions), blocks))
+    require(bool(lines), f"No vector is finite on a whole visible value; {path} would be empty.")
+
+    def write(file: BinaryIO) -> None:
+        head = f'vectorLength="{blocks.shape[1]}" numObsValue="{len(blocks)}" numVectors="{len(lines)}"'
+        file.write(b'<?xml version="1.0" encoding="ISO-8859-1"?>\n')
+        policy = f'<Policy version="0.1" type="value" model={quoteattr(name)} {_SCHEMA}>\n<AlphaVector {head}>\n'
+        file.write(policy.encode("iso-8859-1", "xmlcharrefreplace"))
+        file.writelines(line.encode("ascii") for line in lines)
+        file.write(b"</AlphaVector> </Policy>\n")
+
+    write_whole(Path(path), write)
+
+
+def _blocks(model: TabularModel) -> np.ndarray:
+    """The states that look alike, int64[visible value, hidden value]."""
+    if model.visible is None:
+        return np.arange(len(model.states))[None]
+    counts = np.bincount(model.visible)
+    require(
+        bool((counts == counts[0]).all()),
+        "The visible values of the model have unequally many states; its policies cannot be kept in such a file.",
+    )
+    return np.argsort(model.visible, kind="stable").reshape(len(counts), -1)
+
+
+def _checked(model: TabularModel, vectors: np.ndarray, actions: np.ndarray, floor: float | None) -> np.ndarray:
+    """``vectors``, -inf replaced by ``floor`` in a model without visible variables."""
+    n_actions, n_states = model.reward.shape
+    require(
+        vectors.ndim == 2 and vectors.shape[1] == n_states and actions.shape == (len(vectors),),
+        f"A policy for this model needs vectors of {n_states} values, and an action for each.",
+    )
+    require(bool(((actions >= 0) & (actions < n_actions)).all()), f"Actions must lie between 0 and {n_actions - 1}.")
+    require(not bool((np.isnan(vectors) | (vectors == np.inf)).any()), "A vector has a value that is NaN or +inf.")
+    if model.visible is not None or bool(np.isfinite(vectors).all()):
+        return vectors
+    if floor is None or not np.isfinite(floor):
+        raise InputError("A vector is -inf somewhere; give a finite floor in its place.")
+    return np.where(np.isfinite(vectors), vectors, floor)
+
+
+def _vector_lines(vectors: np.ndarray, actions: np.ndarray, blocks: np.ndarray) -> Iterator[str]:
+    for vector, action in zip(vectors, actions, strict=True):
+        parts = vector[blocks]
+        for visible in np.flatnonzero(np.isfinite(parts).all(axis=1)):
+            numbers = " ".join(_decimal(value) for value in parts[visible].tolist())
+            yield f'<Vector action="{action}" obsValue="{visible}">{numbers}</Vector>\n'
+
+
+def _decimal(value: float) -> str:
+    """The shortest decimal that reads back as ``value``, without an exponent: not every reader knows those."""
+    text = repr(value)
+    return np.format_float_positional(value, trim="0") if "e" in text else text
+
+
+def _read_alpha(source: Source, blocks: np.ndarray) -> list[Plane]:
+    root = read_xml(source, "Policy", "a policy")
+    alpha = root.one("AlphaVector")
+    alpha.only("Vector", "SparseVector")
+    n_visible, length = blocks.shape
+    stated = [
+        ("vectorLength", length, "the model's hidden states"),
+        ("numObsValue", n_visible, "the model's visible values"),
+        ("numVectors", len(alpha.children), "the vectors that follow"),
+    ]
+    for name, n, what in stated:
+        given = alpha.attribute(name)
+        alpha.require(given == str(n), f"{name} is {given}, but {what} number {n}.")
+    return [_read_vector(element, length) for element in alpha.children]
+
+
+def _read_vector(element: Element, length: int) -> Plane:
+    action, visible = element.attribute("action"), element.attribute("obsValue")
+    if element.name == "Vector":
+        values = element.source.numbers(element.words(), element.line)
+        element.require(len(values) == length, f"the vector has {len(values)} numbers; it must have {length}.")
+    else:
+        values = _read_sparse(element, length)
+    return Plane(element.line, action, visible, np.arange(length), values)
+
+
+def _read_sparse(element: Element, length: int) -> np.ndarray:
+    element.only("Entry")
+    values = np.zeros(length)
+    for entry in element.all("Entry"):
+        words = entry.words()
+        entry.require(len(words) == 2, "an <Entry> must hold a state and a value.")
+        values[entry.source.index(words[0], entry.line, length, "state")] = entry.source.numbers(words[1:], entry.line)[
+            0
+        ]
+    return values

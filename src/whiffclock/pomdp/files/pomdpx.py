@@ -1,0 +1,238 @@
+"""PomdpX files (``.pomdpx``), the factored XML format of the solver APPL.
+
+::
+
+    <pomdpx version="1.0" id="..">
+      <Description>..</Description>  <Discount>0.95</Discount>
+      <Variable>
+        <StateVar vnamePrev="x_0" vnameCurr="x_1" fullyObs="true"> <ValueEnum>near far</ValueEnum> </StateVar>
+        <ObsVar vname="o"> <NumValues>3</NumValues> </ObsVar>      (called o0 o1 o2; states s0 .., actions a0 ..)
+        <ActionVar vname="a"> .. </ActionVar>  <RewardVar vname="r"/>
+      </Variable>
+      <InitialStateBelief> .. </InitialStateBelief>  <StateTransitionFunction> .. </StateTransitionFunction>
+      <ObsFunction> .. </ObsFunction>  <RewardFunction> .. </RewardFunction>
+    </pomdpx>
+
+The last four hold one ``<CondProb>``, or for rewards ``<Func>``, for each variable: ``<Var>``, ``<Parent>`` (names,
+or ``null``) and ``<Parameter type="TBL">``, a list of entries of which later ones override earlier ones::
+
+    <Entry> <Instance>north * - -</Instance> <ProbTable>1 0 0 1</ProbTable> </Entry>
+
+An instance has a word for each parent and then one for the variable (a reward has none): a value, ``*`` for each
+value alike, or ``-`` for all values in turn, the last dash running fastest through the table. A table may also be
+``uniform`` or ``identity``. What no entry sets is zero. Decision diagrams (``type="DD"``) are read as well.
+
+References
+----------
+"PomdpX file format (version 1.0)", AdaComp, National University of Singapore.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+
+from whiffclock.pomdp.files.diagram import fill_from_diagram
+from whiffclock.pomdp.files.factored import Factor, FactoredModel, Variable, flatten
+from whiffclock.pomdp.files.source import LARGEST, Source
+from whiffclock.pomdp.files.tables import Table, require_probabilities
+from whiffclock.pomdp.files.xmltree import Element, read_xml
+from whiffclock.pomdp.tabular import TabularModel
+
+_FUNCTIONS = ("InitialStateBelief", "StateTransitionFunction", "ObsFunction", "RewardFunction")
+_LETTERS = {"StateVar": "s", "ActionVar": "a", "ObsVar": "o"}
+
+
+def read_pomdpx(path: Path) -> TabularModel:
+    """Read the model in ``path``, its variables multiplied out (see :mod:`whiffclock.pomdp.files.factored`).
+
+    Raises
+    ------
+    InputError
+        Where the file is not such a model: the line, and what would be right.
+    """
+    source = Source(Path(path))
+    root = read_xml(source, "pomdpx", "a PomdpX file")
+    root.only("Description", "Discount", "Variable", *_FUNCTIONS)
+    model = _Reader(root).model()
+    with source.named():
+        return flatten(model)
+
+
+class _Reader:
+    def __init__(self, root: Element) -> None:
+        self.root = root
+        section = root.one("Variable")
+        section.only(*_LETTERS, "RewardVar")
+        self.variables = {kind: [_variable(e) for e in section.all(kind)] for kind in _LETTERS}
+        self.rewards = [element.attribute("vname") for element in section.all("RewardVar")]
+        for kind in ("StateVar", "ActionVar"):
+            section.require(bool(self.variables[kind]), f"<Variable> has no <{kind}>; it must have one or more.")
+        self.values: dict[str, dict[str, int]] = {}
+        for variable in itertools.chain(*self.variables.values()):
+            for name in filter(None, (variable.name, variable.previous)):
+                section.require(name not in self.values, f"there are two variables called {name!r}.")
+                self.values[name] = {value: i for i, value in enumerate(variable.values)}
+
+    def model(self) -> FactoredModel:
+        """All that the file says."""
+        before, actions, after, observed = self._scopes()
+        return FactoredModel(
+            states=self.variables["StateVar"],
+            actions=self.variables["ActionVar"],
+            observations=self.variables["ObsVar"],
+            initial=self._distributions("InitialStateBelief", before, before),
+            transition=self._distributions("StateTransitionFunction", after, [*actions, *before, *after]),
+            observation=self._distributions("ObsFunction", observed, [*actions, *after, *observed]),
+            rewards=self._payoffs([*actions, *before, *after, *observed]),
+            discount=self._discount(),
+        )
+
+    def _scopes(self) -> tuple[list[str], list[str], list[str], list[str]]:
+        """Names of the states before the move, the actions, the states after it, and the observations."""
+        states, actions, observed = (self.variables[kind] for kind in ("StateVar", "ActionVar", "ObsVar"))
+        return (
+            [v.previous for v in states],
+            [v.name for v in actions],
+            [v.name for v in states],
+            [v.name for v in observed],
+        )
+
+    def _discount(self) -> float:
+        element = self.root.one("Discount")
+        words = element.words()
+        element.require(len(words) == 1, "<Discount> must hold one number.")
+        discount = float(element.source.numbers(words, element.line)[0])
+        element.require(0 < discount < 1, f"the discount is {discount:g}; it must lie between 0 and 1.")
+        return discount
+
+    def _distributions(self, section: str, variables: list[str], parents: list[str]) -> list[Factor]:
+        """A distribution for each of ``variables``."""
+        if not variables and self.root.maybe(section) is None:
+            return []
+        element = self.root.one(section)
+        element.only("CondProb")
+        found: dict[str, Factor] = {}
+        for child in element.all("CondProb"):
+            name = _var(child, variables)
+            child.require(name not in found, f"{name!r} has a second <CondProb>; it may have one.")
+            axes = (*self._parents(child, [parent for parent in parents if parent != name]), name)
+            matrix = self._table(child, axes, "ProbTable").distributions(
+                element.source,
+                lambda row, axes=axes: self._row_name(axes, row),  # type: ignore[misc]
+            )
+            found[name] = Factor(axes, matrix)
+        for name in variables:
+            element.require(name in found, f"<{section}> says nothing of {name!r}.")
+        return list(found.values())
+
+    def _payoffs(self, parents: list[str]) -> list[Factor]:
+        element = self.root.one("RewardFunction")
+        element.only("Func")
+        payoffs = []
+        for child in element.all("Func"):
+            _var(child, self.rewards)
+            axes = self._parents(child, parents)
+            child.require(bool(axes), "a reward needs a parent, such as the action.")
+            payoffs.append(Factor(axes, self._table(child, axes, "ValueTable").matrix()))
+        return payoffs
+
+    def _parents(self, element: Element, allowed: list[str]) -> tuple[str, ...]:
+        parent = element.one("Parent")
+        names = [] if parent.words() == ["null"] else parent.words()
+        for name in names:
+            parent.require(name in allowed, f"{name!r} cannot be a parent here; {', '.join(allowed) or 'none'} can.")
+        parent.require(len(set(names)) == len(names), "a parent is named twice.")
+        return tuple(names)
+
+    def _row_name(self, axes: tuple[str, ...], row: int) -> str:
+        sizes = [len(self.values[name]) for name in axes[:-1]]
+        given = [
+            f"{name} = {list(self.values[name])[i]}"
+            for name, i in zip(axes[:-1], np.unravel_index(row, sizes) if sizes else (), strict=True)
+        ]
+        return f"{axes[-1]}{' given ' if given else ''}{', '.join(given)}"
+
+    def _table(self, element: Element, axes: tuple[str, ...], kind: str) -> Table:
+        element.only("Var", "Parent", "Parameter")
+        parameter = element.one("Parameter")
+        sizes = [len(self.values[name]) for name in axes]
+        element.require(math.prod(sizes[:-1]) <= LARGEST, f"the table over {' '.join(axes)} has too many rows.")
+        table = Table(sizes)
+        how = parameter.attributes.get("type", "TBL")
+        parameter.require(how in ("TBL", "DD"), f"the parameter type is {how!r}; it must be 'TBL' or 'DD'.")
+        if how == "DD":
+            pairs = {v.name: v.previous for v in self.variables["StateVar"]}
+            values = {name: self.values[name] for name in axes}
+            fill_from_diagram(table, parameter, values, pairs, probabilities=kind == "ProbTable")
+            return table
+        parameter.only("Entry")
+        for entry in parameter.all("Entry"):
+            entry.only("Instance", kind)
+            self._fill(table, axes, entry.one("Instance"), entry.one(kind))
+        return table
+
+    def _fill(self, table: Table, axes: tuple[str, ...], instance: Element, given: Element) -> None:
+        words = instance.words()
+        n, m = len(words), len(axes)
+        instance.require(n == m, f"the instance has {n} words; it must have {m}, for {' '.join(axes)}.")
+        box = [
+            np.arange(size)
+            if word in ("*", "-")
+            else np.array([instance.source.position(word, instance.line, self.values[name], f"value of {name}")])
+            for word, name, size in zip(words, axes, table.sizes, strict=True)
+        ]
+        dashes = [size if word == "-" else 1 for word, size in zip(words, table.sizes, strict=True)]
+        table.set(box, _values(given, dashes, table.sizes[-1]), given.line)
+
+
+def _values(given: Element, dashes: list[int], n_values: int) -> np.ndarray:
+    """What a table says, over the axes of an instance; ``dashes`` has the size of each axis with a dash, else 1."""
+    words = given.words()
+    if given.name == "ProbTable" and words == ["uniform"]:
+        return np.full([1] * len(dashes), 1 / n_values)
+    if given.name == "ProbTable" and words == ["identity"]:
+        sizes = [size for size in dashes if size > 1]
+        given.require(len(sizes) == 2 and sizes[0] == sizes[1], "'identity' needs two dashes of equally many values.")
+        return np.eye(sizes[0]).reshape(dashes)
+    values, needed = given.source.numbers(words, given.line), int(np.prod(dashes))
+    given.require(len(values) == needed, f"the table has {len(values)} numbers; its instance asks for {needed}.")
+    if given.name == "ProbTable":
+        require_probabilities(given.source, values, given.line)
+    return values.reshape(dashes)
+
+
+def _var(element: Element, allowed: list[str]) -> str:
+    var = element.one("Var")
+    name = var.text.strip()
+    var.require(name in allowed, f"{name!r} cannot stand here; {', '.join(allowed) or 'nothing'} can.")
+    return name
+
+
+def _variable(element: Element) -> Variable:
+    element.only("ValueEnum", "NumValues")
+    values = _value_names(element)
+    if element.name != "StateVar":
+        return Variable(element.attribute("vname"), values)
+    seen = element.attributes.get("fullyObs", "false").strip().lower()
+    element.require(seen in ("true", "false"), f"fullyObs is {seen!r}; it must be 'true' or 'false'.")
+    return Variable(element.attribute("vnameCurr"), values, element.attribute("vnamePrev"), seen == "true")
+
+
+def _value_names(element: Element) -> tuple[str, ...]:
+    listed, number = element.maybe("ValueEnum"), element.maybe("NumValues")
+    element.require((listed is None) != (number is None), f"<{element.name}> needs <ValueEnum> or <NumValues>.")
+    if number is not None:
+        word = number.text.strip()
+        number.require(
+            word.isascii() and word.isdigit() and 0 < int(word[:12]) <= LARGEST, f"{word!r} is no number of values."
+        )
+        return tuple(f"{_LETTERS[element.name]}{i}" for i in range(int(word)))
+    assert listed is not None
+    names = listed.words()
+    listed.require(bool(names), f"<{element.name}> has no values.")
+    listed.require(len(set(names)) == len(names), f"<{element.name}> names a value twice.")
+    return tuple(names)

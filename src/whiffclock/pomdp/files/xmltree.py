@@ -1,0 +1,99 @@
+"""XML as a tree that remembers on which line each element stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NoReturn
+from xml.parsers import expat
+
+from whiffclock.archive import first_line
+from whiffclock.params import InputError
+from whiffclock.pomdp.files.source import Source
+
+
+@dataclass
+class Element:
+    """An element: its name, attributes, the text directly in it, and its children."""
+
+    source: Source
+    line: int
+    name: str
+    attributes: dict[str, str]
+    text: str = ""
+    children: list[Element] = field(default_factory=list)
+
+    def all(self, *names: str) -> list[Element]:
+        """The children that go by one of ``names``."""
+        return [child for child in self.children if child.name in names]
+
+    def maybe(self, name: str) -> Element | None:
+        """The only child called ``name``, if there is one."""
+        found = self.all(name)
+        if len(found) > 1:
+            found[1].refuse(f"<{self.name}> has a second <{name}>; it may have one.")
+        return found[0] if found else None
+
+    def one(self, name: str) -> Element:
+        """The only child called ``name``, which must be there."""
+        found = self.maybe(name)
+        if found is None:
+            self.refuse(f"<{self.name}> has no <{name}>; it must have one.")
+        return found
+
+    def only(self, *names: str) -> None:
+        """Refuse children that go by any other name."""
+        for child in self.children:
+            child.require(child.name in names, f"<{child.name}> does not belong into <{self.name}>.")
+
+    def attribute(self, name: str) -> str:
+        """The attribute ``name``, which must be there and say something."""
+        value = self.attributes.get(name, "").strip()
+        self.require(bool(value), f"<{self.name}> lacks the attribute {name!r}.")
+        return value
+
+    def words(self) -> list[str]:
+        """The text, word by word."""
+        return self.text.split()
+
+    def require(self, condition: bool, reason: str) -> None:
+        """Refuse the file unless ``condition`` holds."""
+        self.source.require(condition, self.line, reason)
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Refuse the file because of this element."""
+        self.source.refuse(self.line, reason)
+
+
+def read_xml(source: Source, root: str, what: str) -> Element:
+    """The tree in ``source``, whose outermost element must be ``root`` for it to be ``what``."""
+    top = Element(source, 1, "", {})
+    open_elements = [top]
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+
+    def begin(name: str, attributes: dict[str, str]) -> None:
+        element = Element(source, parser.CurrentLineNumber, name, attributes)
+        open_elements[-1].children.append(element)
+        open_elements.append(element)
+
+    def text(content: str) -> None:
+        open_elements[-1].text += content
+
+    def entity(*_: object) -> None:
+        source.refuse(parser.CurrentLineNumber, f"an entity is declared, which {what} never does.")
+
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = lambda _: open_elements.pop()
+    parser.CharacterDataHandler = text
+    parser.EntityDeclHandler = entity
+    try:
+        parser.Parse(source.read_bytes(), True)
+    except expat.ExpatError as error:
+        source.refuse(error.lineno, f"this is not well-formed XML ({expat.ErrorString(error.code)}).")
+    except (LookupError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        source.refuse(1, f"the XML cannot be read ({first_line(error)}).")
+    element = top.children[0]
+    element.require(element.name == root, f"the outermost element is <{element.name}>; {what} begins with <{root}>.")
+    return element
