@@ -73,7 +73,7 @@ class World(NamedTuple):
     site: Site
 
 
-class Clock(NamedTuple):
+class Tables(NamedTuple):
     """A memory as a finite-state machine."""
 
     next_node: np.ndarray  # int32[node, whiff]
@@ -87,6 +87,7 @@ class Lesson(NamedTuple):
     """What Q-learning needs beside world and memory."""
 
     horizon: int
+    last_void: int  # where void states saturate
     gamma: float
     alpha_start: float
     alpha_end: float
@@ -170,7 +171,7 @@ def draw_start(whiffs, site, cells, lesson, counter):
 
 
 @_kernel
-def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curve, cut, usage, void_record):
+def learn(world, memory, lesson, cells, q, best, top, counters, first, last, curve, cut, usage, void_record):
     """Q-learning over the episodes ``first`` to ``last - 1``.
 
     Parameters
@@ -189,9 +190,9 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
         Anything but None: the target of a step that runs out of time does not bootstrap.
     usage : int64[mode] or None
         Decisions taken in each mode.
-    void_record : int64[6] or None
-        Largest void state, sum and number of void states visited; longest blank between two whiffs, sum
-        and number of them.
+    void_record : int64[mode, 6] or None
+        For each mode, in which a decision is taken or a blank spent: largest void state, sum and number of void
+        states visited; longest blank between two whiffs, sum and number of them.
 
     Notes
     -----
@@ -205,7 +206,7 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
         best[n_rows + _U(a)] = a
     gamma = lesson.gamma
     horizon = lesson.horizon
-    onward, mode_of, first_node = clock.onward, clock.mode, clock.first
+    onward, mode_of, first_node = memory.onward, memory.mode, memory.first
     cost = -(1.0 - gamma)
     counter = counters[0]
     for episode in range(first, last):
@@ -214,7 +215,7 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
         explore_below = _U(epsilon * 9007199254740992.0)  # epsilon in units of 2**-53
         x, y, t, whiff, counter = draw_start(whiffs, site, cells, lesson, counter)
         node = _U(first_node[whiff])
-        row = _U(clock.row[node])
+        row = _U(memory.row[node])
         blank, smelled = _I(1) - _I(whiff), whiff == 1
         arrived = False
         steps = 0
@@ -225,13 +226,13 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
             if usage is not None:
                 usage[mode_of[node]] += 1
             if void_record is not None:
-                record_void(void_record, blank, horizon - 1)
+                record_void(void_record, mode_of[node], blank, lesson.last_void)
             x, y, t, arrived, whiff = step(whiffs, site, x, y, t, action)
             steps += 1
             if void_record is not None:
                 if whiff == 1 and not arrived:
                     if smelled and blank > 0:
-                        record_blank(void_record, blank)
+                        record_blank(void_record, mode_of[node], blank)
                     smelled = True
                 blank = (blank + 1) & (_I(whiff) - 1)
             both = onward[(node << _U(1)) + whiff]
@@ -260,21 +261,21 @@ def learn(world, clock, lesson, cells, q, best, top, counters, first, last, curv
 
 
 @_kernel
-def record_void(record, blank, last_state):
+def record_void(record, mode, blank, last_state):
     """Note the void state in which a decision is taken."""
     if blank > 0:
         state = min(blank, last_state)
-        record[0] = max(record[0], state)
-        record[1] += state
-        record[2] += 1
+        record[mode, 0] = max(record[mode, 0], state)
+        record[mode, 1] += state
+        record[mode, 2] += 1
 
 
 @_kernel
-def record_blank(record, blank):
+def record_blank(record, mode, blank):
     """Note a blank that a whiff has ended."""
-    record[3] = max(record[3], blank)
-    record[4] += blank
-    record[5] += 1
+    record[mode, 3] = max(record[mode, 3], blank)
+    record[mode, 4] += blank
+    record[mode, 5] += 1
 
 
 @_kernel
@@ -284,7 +285,7 @@ def discounted_return(gamma, steps, arrived):
 
 
 @_kernel
-def rollout(world, clock, actions, starts, horizon, arrival, last_whiff, mode_steps, occupancy):
+def rollout(world, memory, actions, starts, horizon, arrival, last_whiff, mode_steps, occupancy):
     """Follow a fixed action per row from every start.
 
     Parameters
@@ -301,7 +302,7 @@ def rollout(world, clock, actions, starts, horizon, arrival, last_whiff, mode_st
         Decisions taken per mode and cell of the grid, added to what is there.
     """
     whiffs, site = world
-    next_node, rows, mode_of, first = clock.next_node, clock.row, clock.mode, clock.first
+    next_node, rows, mode_of, first = memory.next_node, memory.row, memory.mode, memory.first
     for i in range(starts.shape[0]):
         x, y, t = _I(starts[i, 0]), _I(starts[i, 1]), _I(starts[i, 2])
         whiff = smell(whiffs, site, x, y, t)

@@ -10,17 +10,23 @@ each as a sample of its own would promise too much.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whiffclock.episode import N_ACTIONS, World, rollout, smell_all, step_all
-from whiffclock.params import ClockSettings, EvaluationSettings, WorldSettings, require
+from whiffclock.episode import World, rollout
+from whiffclock.formatting import nan_to_null
+from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
-from whiffclock.policy import ClockPolicy, Policy
+from whiffclock.policy import Policy, TablePolicy
+from whiffclock.search import PlumeWorld, search, start_cells, start_snapshots
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 #: Searches that a policy with a memory of its own makes side by side.
 _SIDE_BY_SIDE = 8192
@@ -97,25 +103,27 @@ class Evaluation:
         """Standard error of the mean over time strata; NaN with a single stratum."""
         return self._moments(metric)[1]
 
+    def strata(self, some: np.ndarray | None = None) -> np.ndarray:
+        """float[stratum, metric]: means over the starts of each time stratum, or over ``some`` of the starts."""
+        values = np.stack([self.per_start(metric) for metric in METRICS], axis=1)
+        stratum = self.starts.stratum
+        if some is not None:
+            values, stratum = values[some], stratum[some]
+        _, stratum = np.unique(stratum, return_inverse=True)
+        sums = np.stack([np.bincount(stratum, weights=column) for column in values.T], axis=1)
+        return sums / np.bincount(stratum)[:, None]
+
     def _moments(self, metric: str) -> tuple[float, float]:
         if metric not in self._summary:
-            values = self.per_start(metric)
-            counts = np.bincount(self.starts.stratum)
-            means = np.bincount(self.starts.stratum, weights=values) / counts
+            means = self.strata()[:, METRICS.index(metric)]
             spread = float(means.std(ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else math.nan
-            self._summary[metric] = float(values.mean()), spread
+            self._summary[metric] = float(self.per_start(metric).mean()), spread
         return self._summary[metric]
 
     def lost_at(self) -> np.ndarray:
         """x of the last whiff of each search that failed after smelling something."""
         lost = ~self.arrived & (self.last_whiff[:, 2] >= 0)
         return self.last_whiff[lost, 0]
-
-    def usage(self) -> np.ndarray:
-        """Share of decisions in each mode per cell, float[mode, x, y]; NaN where nobody went."""
-        total = self.occupancy.sum(axis=0)
-        with np.errstate(invalid="ignore"):
-            return self.occupancy / np.where(total > 0, total, np.nan)
 
     def to_dict(self) -> dict[str, Any]:
         """Summary in plain values."""
@@ -127,7 +135,7 @@ class Evaluation:
             "horizon": self.horizon,
             "settings": self.settings.to_dict(),
             **{
-                metric: {"mean": self.mean(metric), "standard_error": none_if_nan(self.standard_error(metric))}
+                metric: {"mean": self.mean(metric), "standard_error": nan_to_null(self.standard_error(metric))}
                 for metric in METRICS
             },
             "mode_share": (self.mode_steps.sum(axis=0) / self.mode_steps.sum()).tolist(),
@@ -145,54 +153,64 @@ class Evaluation:
             "occupancy": self.occupancy,
         }
 
+    def to_xarray(self) -> xr.Dataset:
+        """The per-start records and metrics with names, and the summary in the attribute ``summary``, as JSON."""
+        import xarray as xr
 
-def none_if_nan(value: float) -> float | None:
-    """JSON has no NaN."""
-    return None if math.isnan(value) else value
+        x, y, snapshot = self.starts.points.T
+        last_x, last_y, last_step = self.last_whiff.T
+        columns = {"x": x, "y": y, "snapshot": snapshot, "stratum": self.starts.stratum, "arrival": self.arrival}
+        columns |= {"last_whiff_x": last_x, "last_whiff_y": last_y, "last_whiff_step": last_step}
+        columns |= {metric: self.per_start(metric) for metric in METRICS}
+        made = xr.Dataset({name: ("start", values) for name, values in columns.items()})
+        made["mode_steps"] = ("start", "mode"), self.mode_steps
+        made["occupancy"] = ("mode", "cell_x", "cell_y"), self.occupancy
+        return made.assign_attrs(summary=json.dumps(self.to_dict()))
 
 
 def make_starts(
     plume: Plume, threshold: float, world: WorldSettings, settings: EvaluationSettings, horizon: int
 ) -> Starts:
-    """All cells of D_init, ``settings.snapshots`` times each."""
-    cells = plume.starts(threshold, world)
-    snapshots, strata = plume.field.shape[0], settings.snapshots
-    if world.end_of_record == "avoid":
-        snapshots -= horizon
-        require(
-            snapshots >= 1,
-            f"The record has {plume.field.shape[0]} snapshots; searches of {horizon} steps that avoid its "
-            "end need more than that.",
-        )
+    """All cells of D_init, ``settings.snapshots`` times each.
+
+    With starts on a whiff, each is moved to the next whiff of its cell within its time stratum (from the stratum's end
+    to its beginning); a stratum in which a cell has no whiff has no start there.
+    """
+    cells = start_cells(plume, threshold, world, horizon)
+    snapshots, strata = start_snapshots(plume.field.shape[0], world, horizon), settings.snapshots
     require(
         strata <= snapshots,
         f"{strata} start snapshots per cell were asked for, but there are only {snapshots} to start from.",
     )
     rng = np.random.default_rng(settings.seed)
     offset = rng.random((strata, len(cells)))
-    stratum = np.repeat(np.arange(strata), len(cells))
     edges = np.arange(strata + 1) * snapshots // strata
-    widths = np.diff(edges)
-    time = (edges[:-1, None] + np.floor(offset * widths[:, None])).astype(np.int32).ravel()
-    where = np.tile(cells, (strata, 1))
+    time = (edges[:-1, None] + np.floor(offset * np.diff(edges)[:, None])).astype(np.int32)
+    kept = np.ones(time.shape, dtype=bool)
     if world.start_on_whiff:
-        time = _move_to_whiffs(plume, threshold, where, time, snapshots)
-    shortest = np.tile(shortest_arrival(cells, plume.source, world.radius), strata)
-    return Starts(np.column_stack([where, time]).astype(np.int32), stratum, shortest)
+        record = plume.whiffs(threshold)
+        for i, (x, y) in enumerate(cells):
+            whiffs = np.flatnonzero(record.series(x, y)[:snapshots])
+            first, end = np.searchsorted(whiffs, edges[:-1]), np.searchsorted(whiffs, edges[1:])
+            kept[:, i] = end > first
+            following = np.searchsorted(whiffs, time[:, i])
+            chosen = np.where(following < end, following, first)[kept[:, i]]
+            time[kept[:, i], i] = whiffs[chosen]
+    stratum, cell = np.nonzero(kept)
+    shortest = shortest_arrival(cells, plume.source, world.radius)
+    return Starts(np.column_stack([cells[cell], time[kept]]).astype(np.int32), stratum, shortest[cell])
 
 
-def _move_to_whiffs(plume: Plume, threshold: float, cells: np.ndarray, time: np.ndarray, snapshots: int) -> np.ndarray:
-    """Each start's next snapshot with a whiff in its cell, around the record."""
-    moved, record = time.copy(), plume.whiffs(threshold)
-    for cell in np.unique(cells, axis=0):
-        here = (cells == cell).all(axis=1)
-        whiffs = np.flatnonzero(record.series(cell[0], cell[1])[:snapshots])
-        require(
-            len(whiffs) > 0,
-            f"Cell ({cell[0]}, {cell[1]}) has no whiff among the {snapshots} snapshots to start from.",
-        )
-        moved[here] = whiffs[np.searchsorted(whiffs, time[here]) % len(whiffs)]
-    return moved
+def sample(starts: Starts, count: int) -> np.ndarray:
+    """Indices of about ``count`` starts, in order: as many from every time stratum, one at least, drawn once for all.
+
+    A policy that is too slow for all starts is evaluated from these, and can still be compared with others start by
+    start.
+    """
+    rng = np.random.default_rng(0)
+    strata = [np.flatnonzero(starts.stratum == stratum) for stratum in np.unique(starts.stratum)]
+    share = max(1, count // len(strata))
+    return np.concatenate([np.sort(rng.permutation(members)[:share]) for members in strata])
 
 
 def shortest_arrival(cells: np.ndarray, source: tuple[int, int], radius: float) -> np.ndarray:
@@ -212,7 +230,7 @@ def evaluate(
     starts: Starts | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Search with ``policy`` from every start, without exploration; ``progress`` hears of searches that ended."""
+    """Search with ``policy`` from every start, without exploration; ``progress`` is called with searches that ended."""
     world, settings = world or WorldSettings(), settings or EvaluationSettings()
     horizon = settings.horizon or own_horizon(policy)
     require_fit(policy, world)
@@ -226,24 +244,27 @@ def evaluate(
     occupancy = np.zeros((policy.modes, *grid), dtype=np.int64)
     records = (arrival, last_whiff, mode_steps, occupancy)
     kernel_world = plume.whiffs(threshold).world(world)
-    if isinstance(policy, ClockPolicy):
-        rollout(kernel_world, policy.tables, policy.actions, starts.points, horizon, *records)
-        if progress is not None:
-            progress(n)
+    progress = progress or (lambda searches: None)
+    if isinstance(policy, TablePolicy):
+        rollout(kernel_world, policy.memory.tables, policy.actions, starts.points, horizon, *records)
+        progress(n)
     else:
-        rollout_any(kernel_world, policy, starts.points, horizon, *records, progress)
+        for first in range(0, n, _SIDE_BY_SIDE):
+            some = slice(first, first + _SIDE_BY_SIDE)
+            parts = arrival[some], last_whiff[some], mode_steps[some], occupancy
+            _rollout_any(kernel_world, policy, starts.points[some], horizon, *parts, progress)
     return Evaluation(policy.name, threshold, starts, settings, horizon, *records, plume=plume.fingerprint)
 
 
 def own_horizon(policy: Policy) -> int:
-    """Steps that a policy is allowed by default: the H of its clock, or that of the paper."""
-    return policy.clock.horizon if isinstance(policy, ClockPolicy) else ClockSettings.horizon
+    """Steps that a policy is allowed by default: those of its training, or the paper's 500."""
+    return (policy.made_from.get("learning") or {}).get("horizon") or LearningSettings.horizon
 
 
 def require_fit(policy: Policy, world: WorldSettings) -> None:
     """Refuse a policy that was trained for another source region."""
     if "world" in policy.made_from:
-        trained = policy.made_from["world"]["radius"]
+        trained = WorldSettings.from_dict(policy.made_from["world"]).radius
         require(
             trained == world.radius,
             f"This {policy.name} policy was trained with a source radius of {trained:g}, but the world has "
@@ -251,7 +272,7 @@ def require_fit(policy: Policy, world: WorldSettings) -> None:
         )
 
 
-def rollout_any(
+def _rollout_any(
     world: World,
     policy: Policy,
     points: np.ndarray,
@@ -260,56 +281,22 @@ def rollout_any(
     last_whiff: np.ndarray,
     mode_steps: np.ndarray,
     occupancy: np.ndarray,
-    progress: Callable[[int], None] | None = None,
-) -> None:
-    """What the rollout kernel does, for a policy with a memory of its own, many searches in step.
-
-    ``progress`` hears of searches that have ended.
-    """
-    for first in range(0, len(points), _SIDE_BY_SIDE):
-        some = slice(first, first + _SIDE_BY_SIDE)
-        records = arrival[some], last_whiff[some], mode_steps[some], occupancy
-        _rollout_some(world, policy, points[some].astype(np.int64), horizon, *records, progress or (lambda n: None))
-
-
-def _rollout_some(
-    world: World,
-    policy: Policy,
-    position: np.ndarray,
-    horizon: int,
-    arrival: np.ndarray,
-    last_whiff: np.ndarray,
-    mode_steps: np.ndarray,
-    occupancy: np.ndarray,
     progress: Callable[[int], None],
 ) -> None:
-    search = np.arange(len(position))  # those still under way
-    arrived, whiff = np.zeros(len(position), dtype=bool), np.zeros(len(position), dtype=bool)
-    smell_all(world, position, whiff)
-    memory = policy.begin(whiff)
+    """What the rollout kernel does, for any policy."""
     last_whiff[:, 2] = -1
-    for step in range(horizon + 1):
-        smelled = search[whiff]
-        last_whiff[smelled, :2], last_whiff[smelled, 2] = position[whiff, :2], step
-        if step == horizon or not len(search):
+    _, length, width = occupancy.shape
+    for moment in search(policy, PlumeWorld(world, points), horizon):
+        arrival[moment.arrived] = moment.step
+        progress(len(moment.arrived))
+        x, y, _ = moment.position.T
+        whiff = np.asarray(moment.whiff)
+        smelled = moment.search[whiff]
+        last_whiff[smelled, :2], last_whiff[smelled, 2] = moment.position[whiff, :2], moment.step
+        if moment.step == horizon or not len(moment.search):
             break
-        mode = policy.mode(memory)
-        mode_steps[search, mode] += 1
-        x, y = position[:, 0], position[:, 1]
-        on_grid = (x >= 0) & (x < occupancy.shape[1]) & (y >= 0) & (y < occupancy.shape[2])
+        mode = policy.mode(moment.memory)
+        mode_steps[moment.search, mode] += 1
+        on_grid = (x >= 0) & (x < length) & (y >= 0) & (y < width)
         np.add.at(occupancy, (mode[on_grid], x[on_grid], y[on_grid]), 1)
-        action = policy.act(memory)
-        require(
-            bool(((action >= 0) & (action < N_ACTIONS)).all()),
-            f"The policy {policy.name} chose an action that is none; actions are 0 to {N_ACTIONS - 1}.",
-        )
-        step_all(world, position, action, np.ones(len(search), dtype=bool), arrived, whiff)
-        if arrived.any():
-            arrival[search[arrived]] = step + 1
-            progress(int(arrived.sum()))
-            on = ~arrived
-            memory = policy.select(memory, np.flatnonzero(on))
-            search, position, action, whiff, arrived = search[on], position[on], action[on], whiff[on], arrived[on]
-        if len(search):
-            memory = policy.observe(memory, action, whiff)
-    progress(len(search))
+    progress(len(moment.search))

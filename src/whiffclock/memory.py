@@ -1,57 +1,263 @@
-"""Clock memory with modes: what a policy remembers between two observations (paper, Methods).
+"""Finite-state memories: what a policy remembers between two observations.
 
-The clock ``c`` counts the steps since the last whiff: 0 on a whiff, one more on every blank, and it stays
-at ``H - 1`` (R3). The mode ``m`` says how long the blank was that the last whiff ended: the number of
-thresholds ``tau_1 < ... < tau_{k-1}`` that its length reaches. So m = 0 is the dense mode (Q-, short
-blanks) and m = k-1 the sparse mode (Q+, long blanks), in which a search starts. Single-Q is k = 1 and
-two-Q is k = 2.
-
-This memory is a finite-state machine on the nodes ``m H + c``, and that is all the kernels see of it.
-
-The Q-matrix has one row per void state and either one whiff state for all modes (rows ``0``, then
-``1 .. H-1`` for m = 0, ``H .. 2H-2`` for m = 1, ...; R4, R6) or one for each (row = node).
+A memory is a machine on nodes. After each observation it goes to ``next_node[node, whiff]``; a policy has one action
+for each ``row[node]``, so that nodes with the same row act alike; ``mode[node]`` says which mode it is in. That is all
+that training, searches and kernels see of it. A *maker* is a function from plain settings to such tables:
+:func:`clock` (the paper's memory) and :func:`window` (its predecessor's). To add one, write a function with the
+decorator :func:`maker`.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ParamSpec, get_type_hints
+
+import msgspec
 import numpy as np
 
-from whiffclock.episode import Clock
-from whiffclock.params import ClockSettings
+from whiffclock.episode import Tables
+from whiffclock.params import InputError, require
+
+Parameters = ParamSpec("Parameters")
+_LONGEST = 100_000
+_WIDEST = 16
+_ARRAYS = ("next_node", "row", "mode", "first", "after_whiff")
 
 
-def clock_tables(settings: ClockSettings) -> Clock:
-    """The memory that ``settings`` describe, as tables for the kernels."""
-    horizon, modes = settings.horizon, settings.modes
-    mode, clock = np.divmod(np.arange(modes * horizon), horizon)
-    rows = row_of(settings, mode, clock)
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """A finite-state memory; equal to another with the same :attr:`spec`.
 
-    ended = np.where(clock > 0, rows, 0) if settings.literal_tau else clock
-    mode_after_whiff = np.searchsorted(np.array(settings.taus, dtype=np.int64), ended, side="right")
-    on_blank = mode * horizon + np.minimum(clock + 1, horizon - 1)
-    on_whiff = mode_after_whiff * horizon
+    Attributes
+    ----------
+    name
+        What an agent with this memory is called, such as "single-Q".
+    next_node
+        int[node, whiff], the node after a blank and after a whiff.
+    row, mode
+        int[node]: row of the Q-matrix, and mode.
+    first
+        int[whiff], the node after the first observation of a search.
+    after_whiff
+        int[mode], the node on a whiff at which void trajectories of each mode begin.
+    maker, settings
+        The function that made it, and its settings; empty for a memory made by hand.
+    """
 
-    next_node = np.stack([on_blank, on_whiff], axis=1)
-    onward = next_node.astype(np.uint64) << np.uint64(32) | rows[next_node].astype(np.uint64)
+    name: str
+    next_node: np.ndarray
+    row: np.ndarray
+    mode: np.ndarray
+    first: np.ndarray
+    after_whiff: np.ndarray
+    maker: str = ""
+    settings: Mapping[str, Any] | None = None
 
-    start = (modes - 1) * horizon
-    return Clock(
-        next_node=next_node.astype(np.int32),
-        row=rows.astype(np.int32),
-        onward=onward.ravel(),
-        mode=mode.astype(np.int32),
-        first=np.array([start + 1, start], dtype=np.int32),
+    def __post_init__(self) -> None:
+        for name in _ARRAYS:
+            values = np.asarray(getattr(self, name))
+            require(values.dtype.kind in "iu", f"The table {name} of a memory must hold whole numbers.")
+            object.__setattr__(self, name, values.astype(np.int32))
+        nodes, modes = len(self.row), len(self.after_whiff)
+        shapes = (self.next_node.shape, self.mode.shape, self.first.shape)
+        require(
+            bool(self.name) and nodes > 0 and modes > 0 and shapes == ((nodes, 2), (nodes,), (2,)),
+            f"The tables of the memory {self.name!r} do not fit together.",
+        )
+        for name, below in (("next_node", nodes), ("first", nodes), ("after_whiff", nodes), ("mode", modes)):
+            values = getattr(self, name)
+            inside = bool(((values >= 0) & (values < below)).all())
+            require(inside, f"The table {name} of the memory {self.name!r} points outside of it.")
+        used = np.unique(self.row)
+        require(np.array_equal(used, np.arange(len(used))), f"The rows of the memory {self.name!r} have gaps.")
+
+    @property
+    def modes(self) -> int:
+        """Number of modes."""
+        return len(self.after_whiff)
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of rows of the Q-matrix."""
+        return int(self.row.max()) + 1
+
+    @cached_property
+    def tables(self) -> Tables:
+        """What the kernels see."""
+        onward = self.next_node.astype(np.uint64) << np.uint64(32) | self.row[self.next_node].astype(np.uint64)
+        return Tables(self.next_node, self.row, onward.ravel(), self.mode, self.first)
+
+    def blank_nodes(self, mode: int) -> np.ndarray:
+        """Nodes int[k] of a void trajectory in one mode: on the whiff, and on blanks until one comes again."""
+        require(0 <= mode < self.modes, f"{self.name} has the modes 0 to {self.modes - 1}; there is no mode {mode}.")
+        found = {int(self.after_whiff[mode]): None}
+        while (node := int(self.next_node[next(reversed(found)), 0])) not in found:
+            found[node] = None
+        return np.array(list(found))
+
+    @cached_property
+    def length(self) -> int:
+        """Number of different states of the longest void trajectory; the length of a clock."""
+        return max(len(self.blank_nodes(mode)) for mode in range(self.modes))
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """What determines it, in plain values: maker and settings, or a digest of tables made by hand."""
+        if self.maker:
+            return {"maker": self.maker, **(self.settings or {})}
+        digest = hashlib.sha256(b"".join(np.ascontiguousarray(getattr(self, name)).tobytes() for name in _ARRAYS))
+        return {"maker": "", "name": self.name, "tables": digest.hexdigest()[:20]}
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The tables under names for a file; none for a memory that a maker can make again."""
+        return {} if self.maker else {f"memory_{name}": getattr(self, name) for name in _ARRAYS}
+
+    @classmethod
+    def from_arrays(cls, spec: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Memory:
+        """The memory that ``spec`` describes, with its tables from a file if no maker made it."""
+        if spec.get("maker"):
+            return make_memory(spec)
+        missing = [name for name in _ARRAYS if f"memory_{name}" not in arrays]
+        require(not missing, f"The memory has no table {', '.join(missing)}.")
+        return cls(str(spec.get("name", "")), **{name: arrays[f"memory_{name}"] for name in _ARRAYS})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Memory) and self.spec == other.spec
+
+    def __hash__(self) -> int:
+        return hash(repr(self.spec))
+
+    def __repr__(self) -> str:
+        return f"Memory({self.name}, {self.rows} rows, {self.spec})"
+
+
+#: Makers of memories by name.
+MAKERS: dict[str, Callable[..., Memory]] = {}
+
+
+def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
+    """Register a function from plain settings to a memory: files, jobs and the command line then know it by name."""
+    signature = inspect.signature(build)
+
+    @functools.wraps(build)
+    def make(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Memory:
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        made = build(*args, **kwargs)
+        settings = {name: list(value) if isinstance(value, tuple) else value for name, value in given.arguments.items()}
+        return Memory(made.name, *(getattr(made, name) for name in _ARRAYS), maker=build.__name__, settings=settings)
+
+    MAKERS[build.__name__] = make
+    return make
+
+
+def make_memory(spec: Mapping[str, Any]) -> Memory:
+    """Call the maker that ``spec`` names with the settings in it; types are checked, unknown names refused."""
+    name = spec.get("maker")
+    if name not in MAKERS:
+        raise InputError(f"There is no memory called {name!r}; there are {', '.join(MAKERS)}.")
+    hints, settings = get_type_hints(MAKERS[name]), {}
+    for key, value in spec.items():
+        if key == "maker":
+            continue
+        require(key in hints and key != "return", f"The memory {name} has no setting called {key}.")
+        try:
+            settings[key] = msgspec.convert(value, hints[key])
+        except msgspec.ValidationError as error:
+            raise InputError(f"The setting {key} of the memory {name} is {value!r}: {error}.") from error
+    return MAKERS[name](**settings)
+
+
+def parse_memory(text: str, **defaults: Any) -> Memory:
+    """``"window:4"``: a maker, and whole numbers for its first settings; ``defaults`` for others that it has."""
+    name, *words = text.split(":")
+    if name not in MAKERS:
+        raise InputError(f"There is no memory called {name!r}; there are {', '.join(MAKERS)}.")
+    known = list(inspect.signature(MAKERS[name]).parameters)
+    try:
+        given = dict(zip(known, (int(word) for word in words), strict=False))
+    except ValueError as error:
+        raise InputError(f"The memory is {text!r}; a name and whole numbers are needed, such as window:4.") from error
+    require(len(words) <= len(known), f"The memory {text!r} has more numbers than settings: {', '.join(known)}.")
+    return make_memory({"maker": name} | {key: value for key, value in defaults.items() if key in known} | given)
+
+
+@maker
+def clock(
+    length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = False, literal_tau: bool = False
+) -> Memory:
+    """A clock since the last whiff, in as many modes as ``taus`` separate (paper, Methods).
+
+    The clock ``c`` is 0 on a whiff, one more on every blank, and stays at ``length - 1`` (R3). The mode ``m`` is the
+    number of thresholds ``tau_1 < ... < tau_{k-1}`` that the length of the last ended blank reaches: m = 0 is the dense
+    mode (Q-), m = k-1 the sparse mode (Q+), in which a search starts. Single-Q is k = 1, two-Q is k = 2. Nodes are
+    ``m length + c``. Rows: one whiff state for all modes, row 0, then ``1 .. length-1`` for m = 0 and so on (R4, R6).
+
+    Parameters
+    ----------
+    split_zero
+        Give every mode a whiff state of its own (R6): row = node.
+    literal_tau
+        Take the Methods' tau_t = s_{t-1} literally, as an index of the state (R5).
+    """
+    _require_length(length)
+    increasing = all(a < b for a, b in zip(taus, taus[1:], strict=False))
+    require(
+        increasing and all(1 <= tau < length for tau in taus),
+        f"The blank thresholds tau are {list(taus)}; they must increase and lie between 1 and H-1 = {length - 1}.",
+    )
+    modes = len(taus) + 1
+    mode, count = np.divmod(np.arange(modes * length), length)
+    row = mode * length + count if split_zero else np.where(count == 0, 0, mode * (length - 1) + count)
+    ended = np.where(count > 0, row, 0) if literal_tau else count
+    mode_after_whiff = np.searchsorted(np.array(taus, dtype=np.int64), ended, side="right")
+    on_blank = mode * length + np.minimum(count + 1, length - 1)
+    start = (modes - 1) * length
+    return Memory(
+        name={1: "single-Q", 2: "two-Q"}.get(modes, f"{modes}-mode"),
+        next_node=np.stack([on_blank, mode_after_whiff * length], axis=1),
+        row=row,
+        mode=mode,
+        first=np.array([start + 1, start]),
+        after_whiff=np.arange(modes) * length,
     )
 
 
-def row_of(settings: ClockSettings, mode: np.ndarray, clock: np.ndarray) -> np.ndarray:
-    """Row of the Q-matrix that belongs to a clock value in a mode."""
-    if settings.split_zero:
-        return mode * settings.horizon + clock
-    return np.where(clock == 0, 0, mode * (settings.horizon - 1) + clock)
+@maker
+def window(n: int = 4, length: int = 500) -> Memory:
+    """The last ``n`` observations while there is a whiff among them, the clock since the last whiff otherwise.
+
+    This is the memory of the paper's predecessor. Rows ``1 .. 2**n - 1`` are the last n observations as bits, the
+    latest one lowest; behind them come the clock's values n, n + 1, ... ``length - 1``, where it stays. What came
+    before a search counts as blanks. Void trajectories begin after a single whiff.
+    """
+    require(1 <= n <= _WIDEST, f"The window holds {n} observations; it must hold 1 to {_WIDEST}.")
+    _require_length(length)
+    require(length > n, f"The clock's length H is {length}; with a window of {n} it must be more than that.")
+    recent = np.arange(1, 2**n)
+    clocks = np.arange(n, length)
+    shifted = 2 * recent & (2**n - 1)  # the oldest observation is forgotten
+    first_clock = len(recent)
+    blank_recent = np.where(shifted > 0, shifted - 1, first_clock)
+    blank_clock = first_clock + np.minimum(clocks + 1, length - 1) - n
+    whiff = np.concatenate([shifted, np.zeros(len(clocks), dtype=np.int64)])  # of bits b, the node is b - 1
+    nodes = first_clock + len(clocks)
+    return Memory(
+        name=f"window-{n}",
+        next_node=np.stack([np.concatenate([blank_recent, blank_clock]), whiff], axis=1),
+        row=np.arange(nodes),
+        mode=np.zeros(nodes, dtype=np.int64),
+        first=np.array([first_clock, 0]),
+        after_whiff=np.array([0]),
+    )
 
 
-def rows_of_mode(settings: ClockSettings, mode: int) -> np.ndarray:
-    """Rows for the clock values 0 .. H-1 of one mode."""
-    clock = np.arange(settings.horizon)
-    return row_of(settings, np.full_like(clock, mode), clock)
+def _require_length(length: int) -> None:
+    require(
+        2 <= length <= _LONGEST, f"The horizon H is {length}; it must lie between 2 and {_LONGEST} steps of the clock."
+    )

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
+
+T = TypeVar("T")
 
 
 class InputError(ValueError):
@@ -39,16 +41,47 @@ def environment_name(threshold: float) -> str:
 class Settings:
     """Base of all settings: to and from plain dictionaries."""
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            finite = not isinstance(value, float) or math.isfinite(value)
+            require(finite, f"{name} is {value}; it must be a finite number.")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Inverse of :meth:`to_dict`; unknown names are refused."""
-        unknown = set(values) - {f.name for f in fields(cls)}
-        require(not unknown, f"{cls.__name__} has no setting called {', '.join(sorted(unknown))}.")
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        """Inverse of :meth:`to_dict`; names and types that are not those of the class are refused."""
+        return convert(values, cls, f"{cls.__name__} cannot be made of these values")
+
+
+def convert(values: Any, kind: type[T], problem: str) -> T:
+    """Plain ``values`` as a ``kind`` (a dataclass, a msgspec struct, ...), strictly by its annotations.
+
+    A whole number is a float, but 50.0 is not an int. What does not fit raises an :class:`InputError` that
+    begins with ``problem``, unless the settings in ``kind`` have a sentence of their own.
+    """
+    import msgspec
+
+    try:
+        _refuse_unknown_names(values, made := msgspec.convert(values, kind))
+    except (msgspec.ValidationError, OverflowError, RecursionError) as error:
+        if isinstance(error.__cause__, InputError):
+            raise error.__cause__ from None
+        reason = str(error).replace(" - at `$.", " at `")
+        raise InputError(f"{problem}: {reason[:1].lower()}{reason[1:]}.") from error
+    return made
+
+
+def _refuse_unknown_names(values: Any, made: Any) -> None:
+    """Names that ``made`` does not have: msgspec passes over them where ``made`` is a dataclass."""
+    if isinstance(values, dict):
+        if isinstance(made, Settings):
+            unknown = values.keys() - {f.name for f in fields(made)}
+            require(not unknown, f"{type(made).__name__} has no setting called {', '.join(sorted(unknown))}.")
+        for name, value in values.items():
+            _refuse_unknown_names(value, getattr(made, name, None))
 
 
 @dataclass(frozen=True)
@@ -100,58 +133,15 @@ def require_positive(settings: Settings, *names: str) -> None:
 
 
 @dataclass(frozen=True)
-class ClockSettings(Settings):
-    """The memory: a clock of ``horizon`` states, in as many modes as ``taus`` separate.
-
-    Attributes
-    ----------
-    horizon
-        H: number of clock states, and the longest episode.
-    taus
-        Increasing thresholds on the length of the last blank. None: single-Q; one: two-Q.
-    split_zero
-        Give every mode a whiff state of its own (R6); shared by default.
-    literal_tau
-        Take the Methods' tau_t = s_{t-1} by the letter, as an index of the state (R5).
-    """
-
-    horizon: int = 500
-    taus: tuple[int, ...] = ()
-    split_zero: bool = False
-    literal_tau: bool = False
-
-    def __post_init__(self) -> None:
-        require(
-            2 <= self.horizon <= 100_000,
-            f"The horizon H is {self.horizon}; it must lie between 2 and 100000 steps.",
-        )
-        ordered = all(a < b for a, b in zip(self.taus, self.taus[1:], strict=False))
-        inside = all(1 <= tau < self.horizon for tau in self.taus)
-        require(
-            ordered and inside,
-            f"The blank thresholds tau are {list(self.taus)}; they must increase and lie between 1 "
-            f"and H-1 = {self.horizon - 1}.",
-        )
-
-    @property
-    def modes(self) -> int:
-        """Number of modes k."""
-        return len(self.taus) + 1
-
-    @property
-    def rows(self) -> int:
-        """Number of rows of the Q-matrix."""
-        return self.modes * self.horizon if self.split_zero else self.modes * (self.horizon - 1) + 1
-
-
-@dataclass(frozen=True)
 class LearningSettings(Settings):
     """Tabular Q-learning: schedules, discount, length.
 
-    ``decay`` is the number of episodes over which learning rate and exploration fall linearly.
+    ``horizon`` is H, the longest episode; ``decay`` the number of episodes over which learning rate and exploration
+    fall linearly.
     """
 
     episodes: int = 3_000_001
+    horizon: int = 500
     gamma: float = 0.998
     alpha_start: float = 0.1
     alpha_end: float = 1e-4
@@ -169,6 +159,7 @@ class LearningSettings(Settings):
             1 <= self.episodes <= 10**12,
             f"The number of episodes is {self.episodes}; it must be at least 1.",
         )
+        require(self.horizon >= 1, f"The horizon H is {self.horizon}; it must be at least 1 step.")
         require(0 < self.gamma < 1, f"The discount gamma is {self.gamma:g}; it must lie between 0 and 1.")
         for name in ("alpha_start", "alpha_end", "epsilon_start", "epsilon_end"):
             value = getattr(self, name)
@@ -190,7 +181,10 @@ class LearningSettings(Settings):
 
 @dataclass(frozen=True)
 class EvaluationSettings(Settings):
-    """How a policy is judged: every start cell, ``snapshots`` start times each, the same for all (R11)."""
+    """How a policy is evaluated: every start cell, ``snapshots`` start times each, the same for all (R11).
+
+    ``horizon`` is the longest search; None takes that of the policy's training.
+    """
 
     snapshots: int = 16
     seed: int = 0

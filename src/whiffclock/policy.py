@@ -1,31 +1,58 @@
 """The policy every agent yields, and its file.
 
-A policy remembers something of what it smelled and turns that into a move. :class:`Policy` is the face
-that evaluation, void paths and figures take, for many searchers at once. :class:`ClockPolicy` is the kind
-whose memory is the clock of :mod:`whiffclock.memory`: one action per row, whoever chose it: Q-learning,
-cast-and-surge, or a composition of two others.
+:class:`Policy` is the interface that searches, evaluation, void paths and figures use, for many searches at once.
+:class:`TablePolicy` is one with a finite-state memory (:mod:`whiffclock.memory`): one action per row, whoever chose it
+(Q-learning, cast-and-surge, a composition of two others).
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
+import msgspec
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import read_npz, write_npz
-from whiffclock.episode import N_ACTIONS, Clock
-from whiffclock.memory import clock_tables
-from whiffclock.params import ClockSettings, InputError, require
+from whiffclock.archive import first_line, read_header, read_npz, write_npz
+from whiffclock.episode import N_ACTIONS
+from whiffclock.memory import Memory
+from whiffclock.params import InputError, WorldSettings, convert, require
 
 ACTIONS = ("upwind", "+y", "-y", "downwind")
 #: Displacement (x, y) of each action.
-MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
-_FORMAT = "whiffclock policy 1"
+MOVES = np.array([(-1, 0), (0, 1), (0, -1), (1, 0)])
+FORMAT = "whiffclock policy 2"
+_FIRST_FORMAT = "whiffclock policy 1"
+
+
+class Learned(msgspec.Struct):
+    """Of the settings of a training, the part that others read."""
+
+    horizon: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+class Origin(msgspec.Struct):
+    """Of what a policy was made from, the parts that others read; each may be missing."""
+
+    threshold: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    seed: int | None = None
+    plume: str | None = None
+    learning: Learned | None = None
+    world: WorldSettings | None = None
+    dense: Origin | None = None
+    sparse: Origin | None = None
+
+
+class _Header(msgspec.Struct):
+    format: str
+    version: str
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+    made_from: dict[str, Any]
+    memory: dict[str, Any] = {}
+    clock: dict[str, Any] = {}
 
 
 class Policy(Protocol):
@@ -64,15 +91,15 @@ class Policy(Protocol):
 
 
 @dataclass(frozen=True)
-class ClockPolicy:
-    """A fixed action for every state of a clock memory.
+class TablePolicy:
+    """A fixed action for every row of a finite-state memory.
 
     Attributes
     ----------
     name
         Kind of agent: "single-Q", "two-Q", "2Q^h", "cast-and-surge", ...
-    clock
-        The memory.
+    memory
+        What it remembers.
     actions
         int8[row], in the order of :data:`ACTIONS`.
     made_from
@@ -85,52 +112,52 @@ class ClockPolicy:
     """
 
     name: str
-    clock: ClockSettings
+    memory: Memory
     actions: np.ndarray
     made_from: dict[str, Any] = field(default_factory=dict)
     q: np.ndarray | None = None
     records: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        rows = self.memory.rows
         require(
-            self.actions.shape == (self.clock.rows,) and bool(((self.actions >= 0) & (self.actions < N_ACTIONS)).all()),
-            f"A policy with this memory needs {self.clock.rows} actions between 0 and {N_ACTIONS - 1}.",
+            self.actions.dtype.kind in "iu"
+            and self.actions.shape == (rows,)
+            and bool(((self.actions >= 0) & (self.actions < N_ACTIONS)).all()),
+            f"A policy with this memory needs {rows} actions, whole numbers between 0 and {N_ACTIONS - 1}.",
         )
         require(
-            self.q is None or self.q.shape == (self.clock.rows, N_ACTIONS),
-            f"A policy with this memory needs a Q-matrix of {self.clock.rows} x {N_ACTIONS} values.",
+            self.q is None
+            or (self.q.shape == (rows, N_ACTIONS) and self.q.dtype.kind == "f" and bool(np.isfinite(self.q).all())),
+            f"A policy with this memory needs a Q-matrix of {rows} x {N_ACTIONS} finite values.",
         )
+        require(bool(self.name), "A policy needs a name.")
 
     @property
     def modes(self) -> int:
         """Number of modes."""
-        return self.clock.modes
+        return self.memory.modes
 
     @property
     def threshold(self) -> float | None:
         """Threshold of the environment it was trained in; None for a policy that belongs to none."""
         return self.made_from.get("threshold")
 
-    @cached_property
-    def tables(self) -> Clock:
-        """The memory as tables for the kernels."""
-        return clock_tables(self.clock)
-
     def begin(self, whiff: np.ndarray) -> np.ndarray:
         """Nodes of the memory after the first observation."""
-        return self.tables.first[whiff.astype(np.int8)]
+        return self.memory.first[whiff.astype(np.int8)]
 
     def act(self, memory: np.ndarray) -> np.ndarray:
         """The action of each node's row."""
-        return self.actions[self.tables.row[memory]]
+        return self.actions[self.memory.row[memory]]
 
     def observe(self, memory: np.ndarray, action: np.ndarray, whiff: np.ndarray) -> np.ndarray:
-        """Nodes after one more observation; the action does not matter to a clock."""
-        return self.tables.next_node[memory, whiff.astype(np.int8)]
+        """Nodes after one more observation; a finite-state memory does not depend on the action."""
+        return self.memory.next_node[memory, whiff.astype(np.int8)]
 
     def mode(self, memory: np.ndarray) -> np.ndarray:
         """Mode of each node."""
-        return self.tables.mode[memory]
+        return self.memory.mode[memory]
 
     def select(self, memory: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Nodes of some of the searches."""
@@ -141,47 +168,52 @@ class ClockPolicy:
         write_npz(path, self.to_arrays())
 
     @classmethod
-    def load(cls, path: Path) -> ClockPolicy:
+    def load(cls, path: Path) -> TablePolicy:
         """Read a policy; foreign and damaged files are refused."""
         return cls.from_arrays(read_npz(path, "a whiffclock policy"), path)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The whole policy as named arrays, which is what its file holds."""
         header = {
-            "format": _FORMAT,
+            "format": FORMAT,
             "version": __version__,
             "name": self.name,
-            "clock": self.clock.to_dict(),
+            "memory": self.memory.spec,
             "made_from": self.made_from,
         }
-        arrays = {"header": np.array(json.dumps(header)), "actions": self.actions}
+        arrays = {"header": np.array(json.dumps(header)), "actions": self.actions} | self.memory.to_arrays()
         arrays |= {f"record_{key}": value for key, value in self.records.items()}
         if self.q is not None:
             arrays["q"] = self.q
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> ClockPolicy:
+    def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> TablePolicy:
         """Inverse of :meth:`to_arrays`, for the contents of ``path``; arrays of other names are left alone."""
-        require("header" in arrays, f"{path} is not a whiffclock policy.")
-        try:
-            header = json.loads(str(arrays["header"]))
-        except ValueError as error:
-            raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error
+        header = read_header(arrays, path, "whiffclock policy", _Header)
         require(
-            isinstance(header, dict) and header.get("format") == _FORMAT,
+            header.format in (FORMAT, _FIRST_FORMAT),
             f"{path} is not a policy that this version of whiffclock can read.",
         )
+        records = {key.removeprefix("record_"): value for key, value in arrays.items() if key.startswith("record_")}
         try:
-            return cls(
-                name=header["name"],
-                clock=ClockSettings.from_dict(header["clock"]),
-                actions=arrays["actions"],
-                made_from=header["made_from"],
-                q=arrays.get("q"),
-                records={
-                    key.removeprefix("record_"): value for key, value in arrays.items() if key.startswith("record_")
-                },
-            )
-        except (KeyError, TypeError, InputError) as error:
-            raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error
+            if header.format == _FIRST_FORMAT:
+                _modernize(header)
+            convert(header.made_from, Origin, "its origin is wrong")
+            require("actions" in arrays, "it has no actions")
+            memory = Memory.from_arrays(header.memory, arrays)
+            if "void" in records:
+                require(records["void"].shape in ((6,), (memory.modes, 6)), "its void record has a wrong shape")
+                records["void"] = np.broadcast_to(records["void"], (memory.modes, 6)).copy()
+            return cls(header.name, memory, arrays["actions"], header.made_from, arrays.get("q"), records)
+        except InputError as error:
+            raise InputError(f"{path} is a damaged whiffclock policy ({first_line(error)}).") from error
+
+
+def _modernize(header: _Header) -> None:
+    """The header of version 0.1, whose only memory was a clock as long as a search."""
+    clock = dict(header.clock)
+    length = clock.pop("horizon", None)
+    header.memory = {"maker": "clock", "length": length, **clock}
+    if isinstance(learning := header.made_from.get("learning"), dict):
+        header.made_from["learning"] = {"horizon": length, **learning}

@@ -1,47 +1,45 @@
-"""Void trajectories, and the geometry of recovery (paper, "Characterization of trajectories in the void").
+"""Void trajectories: what a policy does after its last whiff (paper, "Characterization of trajectories in the void").
 
-A void trajectory is the path of a deterministic policy that starts at (0, 0) on a whiff and smells nothing
-more. x grows downwind, so upwind moves lower it. :func:`void_path` reads the path off a clock's table, for as
-long as training visited it; :func:`follow_blanks` walks any policy through it, whatever it remembers.
-
-Five numbers describe a path (:class:`Geometry`). They need positions alone, and so do not ask who walked.
+A policy with a finite-state memory has one void trajectory per mode: the path from (0, 0) on a whiff, with nothing but
+blanks after it (:func:`void_path`). A policy that remembers more has none. So it searches in the plume, and at every
+whiff a branch is split off that smells nothing more; its path is kept until its downwind return is complete (R17). A
+long blank in the middle of a plume is implausible: the weight of a branch is the probability of its blanks, the product
+of Pr(blank | x_t) along the path (:func:`forced_blanks`). :mod:`whiffclock.geometry` measures the paths.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 
-from whiffclock.geometry import RETURN_BEGINS, SURGE_ENDS, Truncation
-from whiffclock.memory import rows_of_mode
-from whiffclock.params import require
-from whiffclock.policy import MOVES as MOVES_BY_ACTION
-from whiffclock.policy import ClockPolicy, Policy
-
-#: Displacement (x, y) of each action, as an array.
-MOVES = np.array(MOVES_BY_ACTION)
+from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, RETURN_BEGINS, SURGE_ENDS, Truncation, geometry
+from whiffclock.params import Settings, WorldSettings, require
+from whiffclock.plume import Plume
+from whiffclock.policy import Policy, TablePolicy
+from whiffclock.search import PlumeWorld, ScriptWorld, search, start_cells, start_snapshots
 
 
 def void_path(
-    policy: ClockPolicy, mode: int | None = None, truncation: Truncation = "largest void state"
+    policy: TablePolicy, mode: int | None = None, truncation: Truncation = MAIN_TRUNCATION
 ) -> np.ndarray:
     """Positions int[moves + 1, 2] from (0, 0) after a whiff, in one mode (default: the sparsest)."""
     mode = policy.modes - 1 if mode is None else mode
-    rows = rows_of_mode(policy.clock, mode)
-    moves = MOVES[policy.actions[rows[: void_steps(policy, truncation)]]]
-    return np.concatenate([[[0, 0]], np.cumsum(moves, axis=0)])
+    on_whiff = policy.memory.blank_nodes(mode)[:1]
+    return follow_blanks(policy, on_whiff, void_steps(policy, truncation, mode))[0]
 
 
-def void_steps(policy: ClockPolicy, truncation: Truncation) -> int:
-    """Number of moves that count; all H for a policy that was not trained.
+def void_steps(policy: TablePolicy, truncation: Truncation, mode: int) -> int:
+    """Number of moves that count in a mode; as many as the memory has states for a policy that was not trained.
 
-    States deeper than what the last training episodes visited are noise: nothing was learned there.
+    States deeper than what the last training episodes visited in that mode are noise: nothing was learned there.
     """
     record = policy.records.get("void")
     if truncation == "none" or record is None:
-        return policy.clock.horizon
-    largest, void_sum, voids, longest, blank_sum, blanks = (int(v) for v in record)
+        return policy.memory.length
+    largest, void_sum, voids, longest, blank_sum, blanks = (int(v) for v in record[mode])
     return {
         "largest void state": largest,
         "mean void state": round(void_sum / max(voids, 1)),
@@ -64,14 +62,8 @@ def follow_blanks(policy: Policy, memory: Any, steps: int) -> np.ndarray:
         Number of moves.
     """
     require(steps >= 0, f"The number of moves is {steps}; it must be 0 or more.")
-    action = policy.act(memory)
-    blank = np.zeros(len(action), dtype=bool)
-    moves = np.zeros((len(action), steps + 1, 2), dtype=np.int64)
-    for step in range(1, steps + 1):
-        moves[:, step] = MOVES[action]
-        memory = policy.observe(memory, action, blank)
-        action = policy.act(memory)
-    return moves.cumsum(axis=1)
+    world = ScriptWorld(len(policy.act(memory)))
+    return np.stack([moment.position for moment in search(policy, world, steps, memory)], axis=1)
 
 
 def follow_return(policy: Policy, memory: Any, steps: int) -> list[np.ndarray]:
@@ -81,24 +73,116 @@ def follow_return(policy: Policy, memory: Any, steps: int) -> list[np.ndarray]:
     that are not downwind, as the surge ends before two that are not upwind. A search that does not return
     goes on for all ``steps``.
     """
-    search = np.arange(len(policy.act(memory)))
-    moves = np.zeros((len(search), steps + 1, 2), dtype=np.int64)
-    length = np.full(len(search), steps)
-    down, other, returning = np.zeros_like(search), np.zeros_like(search), np.zeros(len(search), dtype=bool)
-    for step in range(1, steps + 1):
-        action = policy.act(memory)
-        moves[search, step] = MOVES[action]
-        downwind = MOVES[action, 0] == 1
-        down, other = np.where(downwind, down + 1, 0), np.where(downwind, 0, other + 1)
+    n = len(policy.act(memory))
+    paths = np.zeros((n, steps + 1, 2), dtype=np.int64)
+    length = np.full(n, steps)
+    down, other, returning = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=bool)
+    for moment in search(policy, ScriptWorld(n), steps, memory):
+        who, step = moment.search, moment.step
+        paths[who, step] = moment.position
+        if step == 0:
+            continue
+        downwind = paths[who, step, 0] > paths[who, step - 1, 0]
+        down[who], other[who] = np.where(downwind, down[who] + 1, 0), np.where(downwind, 0, other[who] + 1)
         returning |= down >= RETURN_BEGINS
-        done = returning & (other >= SURGE_ENDS)
-        length[search[done]] = step - SURGE_ENDS
-        if done.any():
-            on = np.flatnonzero(~done)
-            memory, search, action = policy.select(memory, on), search[on], action[on]
-            down, other, returning = down[on], other[on], returning[on]
-        if not len(search):
-            break
-        memory = policy.observe(memory, action, np.zeros(len(search), dtype=bool))
-    paths = moves.cumsum(axis=1)
-    return [path[: n + 1] for path, n in zip(paths, length, strict=True)]
+        moment.stop[:] = returning[who] & (other[who] >= SURGE_ENDS)
+        length[who[moment.stop]] = step - SURGE_ENDS
+    return [path[: end + 1] for path, end in zip(paths, length, strict=True)]
+
+
+@dataclass(frozen=True)
+class BranchSettings(Settings):
+    """How many searches, how long they and their branches last, and the seed of their starts."""
+
+    trials: int = 100
+    steps: int = 100
+    horizon: int = 500
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("trials", "steps", "horizon"):
+            value = getattr(self, name)
+            require(value >= 1, f"{name} is {value}; it must be at least 1.")
+        require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
+
+
+@dataclass(frozen=True)
+class Branches:
+    """Forced-blank branches of many searches.
+
+    Attributes
+    ----------
+    metrics
+        float64[branch, metric], in the order of :data:`~whiffclock.geometry.GEOMETRY`; NaN where a return never began.
+    weight
+        Probability of the branch's blanks, float64[branch].
+    trial, step
+        Which search a branch was split off from, and when.
+    paths
+        Positions of each branch in the plume, int64[moves + 1, 2], from its whiff on.
+    """
+
+    metrics: np.ndarray
+    weight: np.ndarray
+    trial: np.ndarray
+    step: np.ndarray
+    paths: list[np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+
+def forced_blanks(
+    policy: Policy,
+    plume: Plume,
+    threshold: float,
+    world: WorldSettings | None = None,
+    settings: BranchSettings | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Branches:
+    """Search ``settings.trials`` times, and follow a branch of blanks from every whiff.
+
+    ``progress`` is called after every step of the searches, with 1.
+    """
+    world, settings = world or WorldSettings(), settings or BranchSettings()
+    whiffs = plume.whiffs(threshold)
+    blank = 1 - whiffs.probability()
+    points = _draw_starts(plume, threshold, world, settings)
+    rows: list[tuple[int, int, np.ndarray]] = []
+    for moment in search(policy, PlumeWorld(whiffs.world(world), points), settings.steps):
+        smelled = np.flatnonzero(np.asarray(moment.whiff)) if len(moment.search) else []
+        if len(smelled):
+            paths = follow_return(policy, policy.select(moment.memory, smelled), settings.horizon)
+            places = moment.position[smelled, :2]
+            rows += [
+                (int(trial), moment.step, place + path)
+                for trial, place, path in zip(moment.search[smelled], places, paths, strict=True)
+            ]
+        if progress is not None:
+            progress(1)
+    trial, step = (np.array([row[i] for row in rows], dtype=np.int64) for i in (0, 1))
+    return Branches(
+        metrics=np.array([astuple(geometry(path)) for _, _, path in rows], dtype=float).reshape(-1, len(GEOMETRY)),
+        weight=np.array([blank_probability(path, blank) for _, _, path in rows]),
+        trial=trial,
+        step=step,
+        paths=[path for _, _, path in rows],
+    )
+
+
+def _draw_starts(plume: Plume, threshold: float, world: WorldSettings, settings: BranchSettings) -> np.ndarray:
+    """Starts drawn from the start cells and the snapshots, int64[trial, 3]."""
+    rng = np.random.default_rng(settings.seed)
+    cells = start_cells(plume, threshold, world, settings.steps)
+    chosen = cells[rng.integers(len(cells), size=settings.trials)]
+    snapshots = start_snapshots(plume.field.shape[0], world, settings.steps)
+    time = rng.integers(snapshots, size=settings.trials)
+    return np.column_stack([chosen, time]).astype(np.int64)
+
+
+def blank_probability(path: np.ndarray, blank: np.ndarray) -> float:
+    """Product of Pr(blank | x_t) along a path after its first position; certain off the grid."""
+    x, y = path[1:].T
+    inside = (x >= 0) & (x < blank.shape[0]) & (y >= 0) & (y < blank.shape[1])
+    return float(np.prod(blank[x[inside], y[inside]]))

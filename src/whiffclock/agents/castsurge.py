@@ -14,20 +14,21 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.episode import CROSSWIND_MINUS, CROSSWIND_PLUS, UPWIND
-from whiffclock.params import ClockSettings, require
-from whiffclock.policy import ClockPolicy
+from whiffclock.memory import clock
+from whiffclock.params import require
+from whiffclock.policy import TablePolicy
 
 NAME = "cast-and-surge"
 ANGLES = tuple(range(5, 90, 5))
 
 
-def cast_and_surge(angle: float, horizon: int = 500) -> ClockPolicy:
-    """The heuristic with half-opening ``angle`` in degrees."""
+def cast_and_surge(angle: float, length: int = 500) -> TablePolicy:
+    """The heuristic with half-opening ``angle`` in degrees, on a clock of so many states."""
     require(0 < angle < 90, f"The half-opening angle is {angle:g}; it must lie between 0 and 90 degrees.")
     slope = math.tan(math.radians(angle))
     actions = [UPWIND]
     x, y, side = 1, 0, +1
-    while len(actions) < horizon:
+    while len(actions) < length:
         # tan 45 degrees is a hair below 1 in floating point; a hair must not decide a cast.
         edge = side * math.ceil(slope * x - 1e-9)
         if y < edge:
@@ -39,9 +40,5 @@ def cast_and_surge(angle: float, horizon: int = 500) -> ClockPolicy:
         else:
             side, x = -side, x + 1
             actions.append(UPWIND)
-    return ClockPolicy(
-        name=NAME,
-        clock=ClockSettings(horizon=horizon),
-        actions=np.array(actions, dtype=np.int8),
-        made_from={"angle": angle, "version": __version__},
-    )
+    made_from = {"angle": angle, "version": __version__}
+    return TablePolicy(NAME, clock(length), np.array(actions, dtype=np.int8), made_from)

@@ -7,47 +7,42 @@ from dataclasses import replace
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.memory import rows_of_mode
-from whiffclock.params import ClockSettings, require
-from whiffclock.policy import ClockPolicy
+from whiffclock.memory import clock
+from whiffclock.params import WorldSettings, require
+from whiffclock.policy import TablePolicy
 
 HEURISTIC = "2Q^h"
 
 
-def heuristic_two_q(dense: ClockPolicy, sparse: ClockPolicy, tau: int) -> ClockPolicy:
+def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TablePolicy:
     """2Q^h: Q- from a single-Q agent of a dense plume, Q+ from one of a sparse plume.
 
     The whiff state is split, so that each mode surges as its own agent does.
     """
     for policy in (dense, sparse):
         require(
-            policy.modes == 1,
-            f"2Q^h is made of two single-mode policies; {policy.name} has {policy.modes} modes.",
+            policy.memory == clock(policy.memory.length),
+            f"2Q^h is made of two single-mode policies on a clock; {policy.name} has {policy.modes} modes.",
         )
-    require(
-        dense.clock.horizon == sparse.clock.horizon,
-        f"2Q^h needs two policies of one horizon; these have {dense.clock.horizon} and {sparse.clock.horizon}.",
-    )
-    clock = ClockSettings(horizon=dense.clock.horizon, taus=(tau,), split_zero=True)
-    return ClockPolicy(
-        name=HEURISTIC,
-        clock=clock,
-        actions=np.concatenate([dense.actions, sparse.actions]),
-        made_from={"dense": dense.made_from, "sparse": sparse.made_from, "version": __version__},
-    )
+    lengths = dense.memory.length, sparse.memory.length
+    require(lengths[0] == lengths[1], f"2Q^h needs two policies of one horizon; these have {lengths[0]} and {lengths[1]}.")
+    made_from = {"dense": dense.made_from, "sparse": sparse.made_from, "version": __version__}
+    worlds = [policy.made_from["world"] for policy in (dense, sparse) if "world" in policy.made_from]
+    if worlds:
+        radii = {WorldSettings.from_dict(world).radius for world in worlds}
+        require(len(radii) == 1, f"2Q^h needs two policies for one source region; these have radii {sorted(radii)}.")
+        made_from["world"] = worlds[0]
+    actions = np.concatenate([dense.actions, sparse.actions])
+    return TablePolicy(HEURISTIC, clock(lengths[0], (tau,), split_zero=True), actions, made_from)
 
 
-def one_mode(policy: ClockPolicy, mode: int) -> ClockPolicy:
+def one_mode(policy: TablePolicy, mode: int) -> TablePolicy:
     """The policy that always acts as ``policy`` does in one of its modes (Q- only, Q+ only)."""
-    require(
-        0 <= mode < policy.modes,
-        f"{policy.name} has the modes 0 to {policy.modes - 1}; there is no mode {mode}.",
-    )
-    rows = rows_of_mode(policy.clock, mode)
+    rows = policy.memory.row[policy.memory.blank_nodes(mode)]
     return replace(
         policy,
         name=f"{policy.name}, mode {mode} only",
-        clock=ClockSettings(horizon=policy.clock.horizon),
+        memory=clock(len(rows)),
         actions=policy.actions[rows],
         q=None if policy.q is None else policy.q[rows],
         records={},

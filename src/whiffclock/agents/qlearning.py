@@ -1,4 +1,4 @@
-"""Tabular Q-learning on a clock memory (paper, "Training procedure").
+"""Tabular Q-learning on a finite-state memory (paper, "Training procedure").
 
 .. math:: Q(s_t, a_t) \\leftarrow Q(s_t, a_t) + \\alpha_k (r_t + \\gamma \\max_a Q(s_{t+1}, a) - Q(s_t, a_t))
 
@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.episode import N_ACTIONS, Clock, Lesson, World, learn
-from whiffclock.memory import clock_tables
-from whiffclock.params import ClockSettings, LearningSettings, WorldSettings, require
+from whiffclock.episode import N_ACTIONS, Lesson, World, learn
+from whiffclock.memory import Memory, clock
+from whiffclock.params import LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
-from whiffclock.policy import ClockPolicy
-
-KINDS = {1: "single-Q", 2: "two-Q"}
+from whiffclock.policy import TablePolicy
+from whiffclock.search import start_cells, start_snapshots
 
 
 @dataclass(frozen=True)
@@ -32,18 +31,13 @@ class Task:
 
     plume: Plume
     threshold: float
-    clock: ClockSettings = field(default_factory=ClockSettings)
+    memory: Memory = field(default_factory=clock)
     learning: LearningSettings = field(default_factory=LearningSettings)
     world: WorldSettings = field(default_factory=WorldSettings)
     seed: int = 0
 
     def __post_init__(self) -> None:
         require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
-
-    @property
-    def name(self) -> str:
-        """Kind of agent that comes out."""
-        return KINDS.get(self.clock.modes, f"{self.clock.modes}-mode")
 
     def describe(self) -> dict[str, Any]:
         """Everything that determines the result, in plain values."""
@@ -66,18 +60,17 @@ class Training:
         learning = task.learning
         self.task = task
         self.episode = 0
-        self.q = np.full((task.clock.rows, N_ACTIONS), learning.q_start)
-        self._best = np.empty(task.clock.rows + N_ACTIONS, dtype=np.int64)
-        self._top = np.empty(task.clock.rows)
+        self.q = np.full((task.memory.rows, N_ACTIONS), learning.q_start)
+        self._best = np.empty(task.memory.rows + N_ACTIONS, dtype=np.int64)
+        self._top = np.empty(task.memory.rows)
         self._world: World = whiffs.world(task.world)
-        self._clock: Clock = clock_tables(task.clock)
-        self._cells = task.plume.starts(task.threshold, task.world)
+        self._cells = start_cells(task.plume, task.threshold, task.world, learning.horizon)
         self._lesson = make_lesson(task, whiffs.shape[0])
         self._counters = np.random.SeedSequence(task.seed).generate_state(1, np.uint64)
         points = -(-learning.episodes // self._lesson.curve_every)
         self._curve = np.zeros((points, 3))
-        self._usage = np.zeros(task.clock.modes, dtype=np.int64)
-        self._void_record = np.zeros(6, dtype=np.int64)
+        self._usage = np.zeros(task.memory.modes, dtype=np.int64)
+        self._void_record = np.zeros((task.memory.modes, 6), dtype=np.int64)
 
     @property
     def done(self) -> bool:
@@ -104,7 +97,7 @@ class Training:
             return
         learn(
             self._world,
-            self._clock,
+            self.task.memory.tables,
             self._lesson,
             self._cells,
             self.q.reshape(-1),
@@ -115,16 +108,16 @@ class Training:
             last,
             self._curve,
             None if self.task.learning.bootstrap_at_horizon else True,
-            self._usage if self.task.clock.modes > 1 else None,
+            self._usage if self.task.memory.modes > 1 else None,
             void_record,
         )
         self.episode = last
 
-    def policy(self) -> ClockPolicy:
+    def policy(self) -> TablePolicy:
         """The greedy policy of the Q-matrix as it is now."""
-        return ClockPolicy(
-            name=self.task.name,
-            clock=self.task.clock,
+        return TablePolicy(
+            name=self.task.memory.name,
+            memory=self.task.memory,
             actions=np.argmax(self.q, axis=1).astype(np.int8),
             made_from=self.task.describe() | {"episodes_played": self.episode},
             q=self.q.copy(),
@@ -138,7 +131,7 @@ class Training:
         ends = np.minimum((np.arange(points) + 1) * every, self.episode)
         played = np.diff(ends, prepend=0)
         means = self._curve[:points] / played[:, None]
-        usage = self._usage if self.task.clock.modes > 1 else np.array([self.steps])
+        usage = self._usage if self.task.memory.modes > 1 else np.array([self.steps])
         return {
             "curve": np.column_stack([ends, means]),
             "usage": usage.copy(),
@@ -148,16 +141,10 @@ class Training:
 
 def make_lesson(task: Task, snapshots: int) -> Lesson:
     """The kernel's view of the settings."""
-    learning, horizon = task.learning, task.clock.horizon
-    start_snapshots = snapshots
-    if task.world.end_of_record == "avoid":
-        start_snapshots = snapshots - horizon
-        require(
-            start_snapshots >= 1,
-            f"The record has {snapshots} snapshots; starting {horizon} before its end needs more than that.",
-        )
+    learning = task.learning
     return Lesson(
-        horizon=horizon,
+        horizon=learning.horizon,
+        last_void=task.memory.length - 1,
         gamma=learning.gamma,
         alpha_start=learning.alpha_start,
         alpha_end=learning.alpha_end,
@@ -166,13 +153,13 @@ def make_lesson(task: Task, snapshots: int) -> Lesson:
         epsilon_end=learning.epsilon_end,
         epsilon_decay=learning.epsilon_decay,
         start_on_whiff=task.world.start_on_whiff,
-        start_snapshots=start_snapshots,
+        start_snapshots=start_snapshots(snapshots, task.world, learning.horizon),
         curve_every=-(-learning.episodes // learning.curve_points),
     )
 
 
-def train(task: Task, progress: Callable[[int], None] | None = None, parts: int = 100) -> ClockPolicy:
-    """Train one agent; ``progress`` hears of every part of the episodes, and may raise to stop it."""
+def train(task: Task, progress: Callable[[int], None] | None = None, parts: int = 100) -> TablePolicy:
+    """Train one agent; ``progress`` is called with the episodes played since its last call, and may raise to stop."""
     training = Training(task)
     part = max(1, -(-task.learning.episodes // parts))
     while not training.done:
@@ -180,3 +167,9 @@ def train(task: Task, progress: Callable[[int], None] | None = None, parts: int 
         if progress is not None:
             progress(played)
     return training.policy()
+
+
+def sparse_share(policy: TablePolicy) -> float:
+    """Share of training decisions that were taken in the sparsest mode."""
+    usage = policy.records["usage"]
+    return float(usage[-1] / usage.sum())

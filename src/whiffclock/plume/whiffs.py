@@ -60,9 +60,9 @@ class Whiffs:
         x, y = self.source
         return World(self.words, Site(self.width, x, y, int(settings.radius**2)))
 
-    def ever(self) -> np.ndarray:
-        """bool[x, y]: cells with at least one whiff in the record."""
-        return _unpack(np.bitwise_or.reduce(self.words, axis=2), self.width)
+    def ever(self, before: int | None = None) -> np.ndarray:
+        """bool[x, y]: cells with at least one whiff in the record, or in the snapshots ``before`` one of it."""
+        return _unpack(np.bitwise_or.reduce(self.words[:, :, :before], axis=2), self.width)
 
     def record(self, cells: slice) -> np.ndarray:
         """bool[x, t, y]: the whiffs of some of the cells along the wind, unpacked."""

@@ -1,0 +1,231 @@
+"""Jobs: what is to be computed, as data.
+
+A job is a small frozen dataclass that pickles. Its fields determine its result; a plume is named by its fingerprint, and
+a job that another one rests on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a store is
+the hash of all that, with the revision of each class in it, which is raised when results of the class come out
+differently. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many, side by side.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from whiffclock.memory import Memory
+from whiffclock.params import Settings, environment_name, require
+from whiffclock.plume import Plume
+from whiffclock.runs.engine import run_jobs
+from whiffclock.runs.store import Label, Store
+
+#: About what one core does on the built-in plume; work that is not made of searches is counted in this measure.
+SEARCHES_PER_SECOND = 270_000
+
+#: Called with the amount of work done since the last call, in searches; raises to stop.
+Tick = Callable[[int], None]
+
+#: Fields that are not part of what determines a result are marked with this metadata.
+CARRIED = {"described": False}
+
+
+@dataclass(frozen=True)
+class Job:
+    """Base of all jobs.
+
+    Attributes
+    ----------
+    kind
+        Folder of its results in a store.
+    revision
+        Raised when the same job gives another result than before.
+    kept
+        Whether results are kept; those of cheap jobs are computed whenever they are needed.
+    """
+
+    kind: ClassVar[str]
+    revision: ClassVar[int] = 1
+    kept: ClassVar[bool] = True
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """Everything that determines its result, in plain values."""
+        described = [f.name for f in fields(self) if f.metadata.get("described", True)]
+        return {"job": type(self).__name__, "revision": self.revision} | {
+            name: _plain(getattr(self, name)) for name in described
+        }
+
+    @cached_property
+    def label(self) -> Label:
+        """What it is called in a store."""
+        return Label(self.kind, self.description)
+
+    @property
+    def needs(self) -> dict[str, Job]:
+        """The jobs it rests on, by field."""
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in found.items() if isinstance(value, Job)}
+
+    @property
+    def task(self) -> str:
+        """What it does, in a few words, for accounts of time."""
+        return self.kind
+
+    def cost(self, plume: Plume) -> int:
+        """About how much work it is, in searches: one episode of training, or one search of a table policy."""
+        return 0
+
+    def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Any:
+        """The result, from the results of :attr:`needs`."""
+        raise NotImplementedError
+
+    def pack(self, result: Any) -> dict[str, np.ndarray]:
+        """The result as named arrays."""
+        raise NotImplementedError
+
+    def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Any:
+        """Inverse of :meth:`pack`, for the contents of ``path``."""
+        raise NotImplementedError
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Job):
+        return value.description
+    if isinstance(value, Memory):
+        return value.spec
+    return value.to_dict() if isinstance(value, Settings) else value
+
+
+class JobStore:
+    """Results of jobs in a run store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def has(self, job: Job) -> bool:
+        """Whether the result is there."""
+        return self.store.has(job.label)
+
+    def load(self, job: Job, plume: Plume) -> Any:
+        """The result."""
+        return job.unpack(self.store.load(job.label).arrays, plume, self.store.path(job.label))
+
+    def save(self, job: Job, result: Any) -> None:
+        """Keep a result."""
+        self.store.save(job.label, job.pack(result))
+
+
+@dataclass
+class Account:
+    """Where the time went, by task: results found in the store, results computed, core-seconds."""
+
+    found: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    made: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def tasks(self) -> list[str]:
+        """All tasks, in the order in which they came up."""
+        return list(dict.fromkeys([*self.found, *self.made]))
+
+
+def run(job: Job, plume: Plume, store: JobStore | None = None, tick: Tick | None = None) -> Any:
+    """The result of a job: out of the store, or computed with the jobs it rests on, and kept."""
+    at_hand = store if job.kept else None
+    if at_hand is not None and at_hand.has(job):
+        return at_hand.load(job, plume)
+    fingerprint = getattr(job, "plume", plume.fingerprint)
+    require(
+        fingerprint == plume.fingerprint, f"A job on the plume {fingerprint} cannot run on the plume {plume.fingerprint}."
+    )
+    needed = {name: run(other, plume, store) for name, other in job.needs.items()}
+    result = job.compute(plume, needed, tick or (lambda amount: None))
+    if at_hand is not None:
+        at_hand.save(job, result)
+    return result
+
+
+def missing(jobs: Iterable[Job], store: JobStore) -> list[Job]:
+    """Kept jobs without a result, with all they rest on, each once; what others rest on comes first."""
+    found: dict[str, Job] = {}
+    depth: dict[str, int] = {}
+
+    def visit(job: Job) -> int:
+        key = job.label.key
+        if job.kept and (key in depth or store.has(job)):
+            return depth.get(key, 0)
+        depth[key] = max((visit(other) + 1 for other in job.needs.values()), default=0)
+        if job.kept:
+            found[key] = job
+        return depth[key]
+
+    for job in jobs:
+        visit(job)
+    return sorted(found.values(), key=lambda job: depth[job.label.key])
+
+
+def execute(
+    jobs: Sequence[Job],
+    plume: Plume,
+    store: JobStore,
+    workers: int = 1,
+    progress: Tick | None = None,
+    account: Account | None = None,
+) -> list[Job]:
+    """Compute and keep the results that are missing, ``workers`` at a time; returns the jobs that were computed.
+
+    A result is kept by the thread that made it, as soon as it is whole: whatever interrupts a run loses the jobs under
+    way and nothing else.
+    """
+    account = Account() if account is None else account
+    todo = missing(jobs, store)
+    keys = {job.label.key for job in todo}
+    for job in {job.label.key: job for job in jobs if job.kept}.values():
+        account.found[job.task] += job.label.key not in keys
+    done = {key: threading.Event() for key in keys}
+    spent: list[float] = run_jobs([partial(_perform, job, plume, store, done) for job in todo], workers, progress)
+    for job, seconds in zip(todo, spent, strict=True):
+        account.made[job.task] += 1
+        account.seconds[job.task] += seconds
+    return todo
+
+
+def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.Event], tick: Tick) -> float:
+    """Run one job after those it rests on; returns the core-seconds it took."""
+    for other in _nested(job):
+        while other.label.key in done and not done[other.label.key].wait(0.2):
+            tick(0)  # those come first in the order of all jobs, so that somebody is at work on them
+    start, left = time.thread_time(), job.cost(plume)
+
+    def limited(amount: int) -> None:
+        nonlocal left
+        amount = min(amount, left)
+        left -= amount
+        tick(amount)
+
+    run(job, plume, store, limited)
+    done[job.label.key].set()
+    tick(left)
+    return time.thread_time() - start
+
+
+def _nested(job: Job) -> Iterator[Job]:
+    for other in job.needs.values():
+        yield other
+        yield from _nested(other)
+
+
+def work_in(jobs: Iterable[Job], plume: Plume) -> int:
+    """Work of some jobs, in searches; a job that comes up twice counts once."""
+    return sum(job.cost(plume) for job in {job.label.key: job for job in jobs}.values())
+
+
+def in_environment(threshold: float) -> str:
+    """Words for tables: the environment at a threshold."""
+    return f"in {environment_name(threshold)}"

@@ -1,0 +1,218 @@
+"""The one search loop: any policy, in any world, many searches side by side.
+
+A *world* says what happens to the searches under way: it lets them smell, moves them, and takes those out that have
+ended. There are three: the record of a plume, independent whiffs with given probabilities, and a script of whiffs and
+blanks. :func:`search` yields a :class:`Moment` before every move; whoever evaluates, draws or branches reads from it.
+The kernel :func:`whiffclock.episode.rollout` does the same for table policies in a plume, faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from whiffclock.episode import N_ACTIONS, World, smell_all, step_all
+from whiffclock.params import WorldSettings, require
+from whiffclock.plume import Plume
+from whiffclock.policy import MOVES, Policy
+
+
+class SearchWorld(Protocol):
+    """What the loop needs of a world.
+
+    ``position`` has one row per search under way. :meth:`begin` gives the first observation bool[n], or None if
+    searches move before they smell.
+    """
+
+    position: np.ndarray
+
+    def begin(self) -> np.ndarray | None:
+        """First observation."""
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Move all searches; returns arrived bool[n], whiff bool[n]."""
+
+
+@dataclass
+class Moment:
+    """All searches after ``step`` moves.
+
+    Attributes
+    ----------
+    search
+        int[n]: numbers of the searches that are under way.
+    position, whiff, memory
+        Of these: where they are, what they smell there (None before a first observation), what they remember.
+    arrived, arrived_at, arrived_whiff
+        Searches that reached the source with the last move; where; what they would smell there.
+    stop
+        bool[n], False; whoever reads the moment may set it to end searches here.
+    """
+
+    step: int
+    search: np.ndarray
+    position: np.ndarray
+    whiff: np.ndarray | None
+    memory: Any
+    arrived: np.ndarray
+    arrived_at: np.ndarray
+    arrived_whiff: np.ndarray
+    stop: np.ndarray
+
+
+def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None) -> Iterator[Moment]:
+    """Search for at most ``horizon`` moves; yields the moments 0, 1, ... as long as any search is under way.
+
+    ``memory`` is what the searches remember already; by default they begin with the first observation. The last moment
+    has no search under way if all have ended.
+    """
+    whiff = world.begin()
+    n = len(world.position)
+    if memory is None:
+        memory = policy.begin(whiff) if whiff is not None else policy.unobserved(n)  # type: ignore[attr-defined]
+    who, nobody = np.arange(n), np.zeros(0, dtype=np.int64)
+    ended = nobody, world.position[:0], np.zeros(0, dtype=bool)
+    for step in range(horizon + 1):
+        moment = Moment(step, who, world.position, whiff, memory, *ended, np.zeros(len(who), dtype=bool))
+        yield moment
+        if moment.stop.any():
+            on = ~moment.stop
+            memory, who, world.position = policy.select(memory, np.flatnonzero(on)), who[on], world.position[on]
+        if step == horizon or not len(who):
+            return
+        action = policy.act(memory)
+        require(
+            bool(((action >= 0) & (action < N_ACTIONS)).all()),
+            f"The policy {policy.name} chose an action that does not exist; actions are 0 to {N_ACTIONS - 1}.",
+        )
+        arrived, whiff = world.step(action)
+        ended = who[arrived], world.position[arrived], whiff[arrived]
+        if arrived.any():
+            on = ~arrived
+            memory = policy.select(memory, np.flatnonzero(on))
+            who, world.position, action, whiff = who[on], world.position[on], action[on], whiff[on]
+        if len(who):
+            memory = policy.observe(memory, action, whiff)
+
+
+class PlumeWorld:
+    """The record of a plume; positions int64[n, 3] are x, y and snapshot."""
+
+    def __init__(self, world: World, points: np.ndarray) -> None:
+        self.world, self.position = world, points.astype(np.int64)
+
+    def begin(self) -> np.ndarray:
+        """Smell where and when searches start."""
+        whiff = np.zeros(len(self.position), dtype=bool)
+        smell_all(self.world, self.position, whiff)
+        return whiff
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The step rule of the world."""
+        self.position = self.position.copy()  # readers of a moment keep theirs
+        arrived, whiff = np.zeros((2, len(action)), dtype=bool)
+        step_all(self.world, self.position, action, np.ones(len(action), dtype=bool), arrived, whiff)
+        return arrived, whiff
+
+
+class IndependentWorld:
+    """Independent whiffs with the probabilities of a search model; there is no first observation.
+
+    Positions int64[n] are cells of the model's grid. Here the value of a belief policy can be compared with the bounds
+    of the solver; in a plume it will differ, since whiffs come in bursts.
+    """
+
+    def __init__(self, model: Any, cells: np.ndarray, seed: int = 0) -> None:
+        self.model, self.position, self.rng = model, cells.astype(np.int64), np.random.default_rng(seed)
+
+    def begin(self) -> None:
+        """Searches move before they smell."""
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Move by the model's table, and draw what those still under way observe."""
+        self.position = self.model.successor[self.position, action].astype(np.int64)
+        arrived = self.position < 0
+        observation = np.zeros(len(action), dtype=np.int64)
+        on = ~arrived
+        drawn = self.rng.random(int(on.sum()))
+        chances = np.cumsum(self.model.chances[:, self.position[on]], axis=0)[:-1].T
+        observation[on] = (drawn[:, None] > chances).sum(axis=1)
+        return arrived, observation
+
+
+class ScriptWorld:
+    """A script of whiffs and blanks, the same for all searches; nobody arrives. Positions int64[n, 2] start at (0, 0).
+
+    ``script[t]`` is observed after t moves; beyond its end there are blanks only.
+    """
+
+    def __init__(self, searches: int, script: np.ndarray | None = None) -> None:
+        self.position = np.zeros((searches, 2), dtype=np.int64)
+        self.script = np.ones(1, dtype=bool) if script is None else np.asarray(script, dtype=bool)
+        self.moves = 0
+
+    def begin(self) -> np.ndarray:
+        """The first entry of the script; by default a whiff."""
+        return np.full(len(self.position), self._observed())
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Move, and observe what the script says."""
+        self.position = self.position + MOVES[action]
+        self.moves += 1
+        return np.zeros(len(action), dtype=bool), np.full(len(action), self._observed())
+
+    def _observed(self) -> bool:
+        return bool(self.moves < len(self.script) and self.script[self.moves])
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One search, by time: positions int[step, 2], whiffs bool[step], moves since the last whiff, arrival."""
+
+    position: np.ndarray
+    whiff: np.ndarray
+    clock: np.ndarray
+    arrived: bool
+
+
+def trajectory(policy: Policy, world: SearchWorld, horizon: int) -> Trajectory:
+    """The one search of a world, up to the source or for ``horizon`` moves."""
+    positions, whiffs, arrived = [], [], False
+    for moment in search(policy, world, horizon):
+        arrived = len(moment.arrived) > 0
+        at, whiff = (moment.arrived_at, moment.arrived_whiff) if arrived else (moment.position, moment.whiff)
+        positions.append(at[0, :2])
+        whiffs.append(bool(whiff is not None and whiff[0]))
+    smelled = np.array(whiffs)
+    step = np.arange(len(smelled))
+    last = np.maximum.accumulate(np.where(smelled, step, -1))
+    return Trajectory(np.array(positions), smelled, step - last, arrived)
+
+
+def start_snapshots(snapshots: int, world: WorldSettings, horizon: int) -> int:
+    """How many of the first snapshots searches may start from."""
+    if world.end_of_record == "wrap":
+        return snapshots
+    require(
+        snapshots > horizon,
+        f"The record has {snapshots} snapshots; searches of {horizon} steps that avoid its end need more than that.",
+    )
+    return snapshots - horizon
+
+
+def start_cells(plume: Plume, threshold: float, world: WorldSettings, horizon: int) -> np.ndarray:
+    """D_init int32[n, 2]; with starts on a whiff, every cell has one among the snapshots to start from."""
+    cells = plume.starts(threshold, world)
+    if world.start_on_whiff:
+        allowed = start_snapshots(plume.field.shape[0], world, horizon)
+        smelled = plume.whiffs(threshold).ever(allowed)[cells[:, 0], cells[:, 1]]
+        require(
+            bool(smelled.all()),
+            f"{int((~smelled).sum())} of {len(cells)} start cells have no whiff among the {allowed} snapshots to start "
+            f"from, the first of them cell {tuple(cells[~smelled][0].tolist()) if not smelled.all() else ''}; raise "
+            "the start threshold, or let searches wrap.",
+        )
+    return cells
