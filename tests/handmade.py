@@ -6,8 +6,8 @@ from whiffclock.evaluate import METRICS
 from whiffclock.experiments.measures import ENVIRONMENT_NAMES, GEOMETRY
 from whiffclock.experiments.reproduce import FIGURES
 from whiffclock.experiments.results import Result
+from whiffclock.geometry import Truncation
 from whiffclock.params import ENVIRONMENTS
-from whiffclock.recovery import Truncation
 
 LENGTH, WIDTH, SEARCHES = 40, 9, 1000
 TRUNCATIONS = Truncation.__args__

@@ -28,10 +28,10 @@ from whiffclock.evaluate import METRICS
 from whiffclock.experiments.agents import Agent, chosen_tau, policy
 from whiffclock.experiments.judged import Verdict, verdicts
 from whiffclock.experiments.work import Work
-from whiffclock.geometry import Geometry, geometry
+from whiffclock.geometry import Geometry, Truncation, geometry
 from whiffclock.params import ENVIRONMENTS
 from whiffclock.policy import ClockPolicy
-from whiffclock.recovery import Truncation, void_path, void_steps
+from whiffclock.recovery import void_path, void_steps
 
 ENVIRONMENT_NAMES = tuple(ENVIRONMENTS)
 #: Measures of geometry, in the order of axis g.

@@ -22,7 +22,7 @@ from whiffclock.experiments.agents import MINUS, PLUS
 from whiffclock.experiments.measures import MAIN_TRUNCATION, Ensemble, facts, geometries, in_each, steps
 from whiffclock.experiments.results import Result
 from whiffclock.experiments.work import Work
-from whiffclock.recovery import Truncation
+from whiffclock.geometry import Truncation
 
 NEEDS = (groups.SINGLE, groups.TWO)
 REVISION = 1
