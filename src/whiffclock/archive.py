@@ -1,37 +1,94 @@
-"""Files of named arrays (``.npz``): written whole or not at all, read with suspicion, never pickled."""
+"""Files of named arrays (``.npz``): written whole or not at all, checked when read, never pickled."""
 
 from __future__ import annotations
 
+import io
+import math
 import os
-import tempfile
+import stat
+import struct
 import time
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.lib import format as npy
 
-from whiffclock.params import InputError, require
+from whiffclock.params import InputError, T, convert, require
 
 #: What a damaged or foreign file can raise on its way through zip and numpy.
-UNREADABLE = (ValueError, EOFError, OSError, KeyError, TypeError, zipfile.BadZipFile, zlib.error)
+UNREADABLE = (
+    ValueError, EOFError, OSError, KeyError, TypeError, RuntimeError, SyntaxError, MemoryError, OverflowError,
+    struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+#: Bytes that the arrays of one file may take in memory.
+MOST_BYTES = 4 * 2**30
+_LONGEST_NPY_HEADER = 2**16
+_NPY_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict[str, np.ndarray]:
     """All arrays of ``path``, or ``only`` some; it should be ``what`` (such as "a whiffclock policy")."""
     require(path.is_file(), f"There is no file at {path}.")
     try:
-        with path.open("rb") as file:
-            require(zipfile.is_zipfile(file), f"{path} is not {what}.")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive if only is None or name in only}
-    except InputError:
-        raise
+        with zipfile.ZipFile(path) as archive:
+            members = {m.filename[:-4]: m for m in archive.infolist() if m.filename.endswith(".npy")}
+            chosen = {name: m for name, m in members.items() if only is None or name in only}
+            _require_sizes(archive, chosen)
+            return {name: _read_array(archive, member) for name, member in chosen.items()}
     except UNREADABLE as error:
         raise InputError(f"{path} is not {what}, or it is damaged: {first_line(error)}.") from error
+
+
+def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
+    """Refuse, before room is made for any array, sizes that are too large or contradict each other."""
+    total = sum(member.file_size for member in members.values())
+    require(total <= MOST_BYTES, f"its arrays take {total / 2**30:,.1f} GiB, and {MOST_BYTES / 2**30:g} are allowed")
+    for name, member in members.items():
+        packing = member.compress_type
+        require(packing in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED), f"the array {name} is packed in an unknown way")
+        with archive.open(member) as stream:
+            head = io.BytesIO(stream.read(_LONGEST_NPY_HEADER))
+        shape, _, dtype = _NPY_HEADERS[npy.read_magic(head)](head)
+        require(not dtype.hasobject, f"the array {name} holds objects")
+        there, count = member.file_size - head.tell(), math.prod(shape)
+        agree = min(shape, default=0) >= 0 and count <= MOST_BYTES and count * dtype.itemsize == there
+        require(agree, f"the array {name} should have the shape {shape}, which does not fit its {there} bytes")
+
+
+def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    with archive.open(member) as stream:
+        return npy.read_array(stream, allow_pickle=False)
+
+
+def read_header(
+    arrays: dict[str, np.ndarray], path: Path, what: str, kind: type[T], form: str | None = None, name: str = "header"
+) -> T:
+    """The JSON text in the array ``name`` of ``path``, as a ``kind``: a dataclass, a msgspec struct, a dictionary.
+
+    ``what`` the file should be stands in the messages, such as "whiffclock policy". With ``form``, the value of
+    "format" in the header must be this one. See :func:`whiffclock.params.convert` for what is refused.
+    """
+    import msgspec
+
+    require(name in arrays, f"{path} is not a {what}: it has no {name}.")
+    array = arrays[name]
+    try:
+        require(array.shape == () and array.dtype.kind == "U", f"its {name} is not a text")
+        header: Any = msgspec.json.decode(str(array))
+        require(isinstance(header, dict), f"its {name} is not a JSON object")
+        known = form in (None, header.get("format"))
+        made = convert(header, kind, f"its {name} is wrong") if known else None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is a damaged {what} ({first_line(error)}).") from error
+    if made is None:
+        raise InputError(f"{path} is not a {what} that this version of whiffclock can read.")
+    return made
 
 
 def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = True) -> None:
@@ -41,21 +98,43 @@ def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = Tru
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Put what ``write`` writes at ``path``, all of it or nothing."""
+    """Put what ``write`` writes at ``path``, all of it or nothing, and wait until it is on disk.
+
+    Of what may be at ``path``, only a regular file or a link to one is replaced: the link, not the file behind it.
+    """
+    partial = path.parent / f".{path.name}.{os.urandom(4).hex()}"
     try:
+        require_replaceable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        # The process-wide umask applies to a file that is opened so; it cannot be asked for safely in a thread.
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(descriptor)
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+        _flush_folder(path.parent)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            write(file)
-        os.chmod(partial, 0o644)
-        os.replace(partial, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-    finally:
-        Path(partial).unlink(missing_ok=True)
+
+
+def _flush_folder(folder: Path) -> None:
+    with suppress(OSError):  # some file systems cannot, and the file is there
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def require_replaceable(path: Path) -> None:
+    """Refuse to replace devices, pipes, folders and links to them."""
+    with suppress(OSError):  # nothing is there, or a link to nothing
+        regular = stat.S_ISREG(path.stat().st_mode)
+        require(regular, f"{path} cannot be written: it is there and is not a regular file.")
 
 
 def leftovers(folder: Path, older_than: float = 600.0) -> list[Path]:

@@ -243,7 +243,7 @@ def own_horizon(policy: Policy) -> int:
 def require_fit(policy: Policy, world: WorldSettings) -> None:
     """Refuse a policy that was trained for another source region."""
     if "world" in policy.made_from:
-        trained = policy.made_from["world"]["radius"]
+        trained = WorldSettings.from_dict(policy.made_from["world"]).radius
         require(
             trained == world.radius,
             f"This {policy.name} policy was trained with a source radius of {trained:g}, but the world has "

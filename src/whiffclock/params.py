@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
+
+T = TypeVar("T")
 
 
 class InputError(ValueError):
@@ -39,16 +41,47 @@ def environment_name(threshold: float) -> str:
 class Settings:
     """Base of all settings: to and from plain dictionaries."""
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            finite = not isinstance(value, float) or math.isfinite(value)
+            require(finite, f"{name} is {value}; it must be a finite number.")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Inverse of :meth:`to_dict`; unknown names are refused."""
-        unknown = set(values) - {f.name for f in fields(cls)}
-        require(not unknown, f"{cls.__name__} has no setting called {', '.join(sorted(unknown))}.")
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        """Inverse of :meth:`to_dict`; names and types that are not those of the class are refused."""
+        return convert(values, cls, f"{cls.__name__} cannot be made of these values")
+
+
+def convert(values: Any, kind: type[T], problem: str) -> T:
+    """Plain ``values`` as a ``kind`` (a dataclass, a msgspec struct, ...), strictly by its annotations.
+
+    A whole number is a float, but 50.0 is not an int. What does not fit raises an :class:`InputError` that
+    begins with ``problem``, unless the settings in ``kind`` have a sentence of their own.
+    """
+    import msgspec
+
+    try:
+        _refuse_unknown_names(values, made := msgspec.convert(values, kind))
+    except (msgspec.ValidationError, OverflowError, RecursionError) as error:
+        if isinstance(error.__cause__, InputError):
+            raise error.__cause__ from None
+        reason = str(error).replace(" - at `$.", " at `")
+        raise InputError(f"{problem}: {reason[:1].lower()}{reason[1:]}.") from error
+    return made
+
+
+def _refuse_unknown_names(values: Any, made: Any) -> None:
+    """Names that ``made`` does not have: msgspec passes over them where ``made`` is a dataclass."""
+    if isinstance(values, dict):
+        if isinstance(made, Settings):
+            unknown = values.keys() - {f.name for f in fields(made)}
+            require(not unknown, f"{type(made).__name__} has no setting called {', '.join(sorted(unknown))}.")
+        for name, value in values.items():
+            _refuse_unknown_names(value, getattr(made, name, None))
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,40 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
+import msgspec
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import read_npz, write_npz
+from whiffclock.archive import first_line, read_header, read_npz, write_npz
 from whiffclock.episode import N_ACTIONS, Clock
 from whiffclock.memory import clock_tables
-from whiffclock.params import ClockSettings, InputError, require
+from whiffclock.params import ClockSettings, InputError, WorldSettings, convert, require
 
 ACTIONS = ("upwind", "+y", "-y", "downwind")
 #: Displacement (x, y) of each action.
 MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
 _FORMAT = "whiffclock policy 1"
+
+
+class Origin(msgspec.Struct):
+    """Of what a policy was made from, the parts that others read; each may be missing."""
+
+    threshold: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    seed: int | None = None
+    plume: str | None = None
+    world: WorldSettings | None = None
+    dense: Origin | None = None
+    sparse: Origin | None = None
+
+
+class _Header(msgspec.Struct):
+    format: str
+    version: str
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+    clock: ClockSettings
+    made_from: dict[str, Any]
 
 
 class Policy(Protocol):
@@ -92,13 +112,15 @@ class ClockPolicy:
     records: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        whole = self.actions.shape == (self.clock.rows,) and self.actions.dtype.kind in "iu"
         require(
-            self.actions.shape == (self.clock.rows,) and bool(((self.actions >= 0) & (self.actions < N_ACTIONS)).all()),
+            whole and bool(((self.actions >= 0) & (self.actions < N_ACTIONS)).all()),
             f"A policy with this memory needs {self.clock.rows} actions between 0 and {N_ACTIONS - 1}.",
         )
+        q = self.q
         require(
-            self.q is None or self.q.shape == (self.clock.rows, N_ACTIONS),
-            f"A policy with this memory needs a Q-matrix of {self.clock.rows} x {N_ACTIONS} values.",
+            q is None or (q.shape == (self.clock.rows, N_ACTIONS) and q.dtype.kind == "f" and np.isfinite(q).all()),
+            f"A policy with this memory needs a Q-matrix of {self.clock.rows} x {N_ACTIONS} finite values.",
         )
 
     @property
@@ -163,25 +185,11 @@ class ClockPolicy:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> ClockPolicy:
         """Inverse of :meth:`to_arrays`, for the contents of ``path``; arrays of other names are left alone."""
-        require("header" in arrays, f"{path} is not a whiffclock policy.")
+        header = read_header(arrays, path, "whiffclock policy", _Header, form=_FORMAT)
+        records = {key.removeprefix("record_"): value for key, value in arrays.items() if key.startswith("record_")}
         try:
-            header = json.loads(str(arrays["header"]))
-        except ValueError as error:
-            raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error
-        require(
-            isinstance(header, dict) and header.get("format") == _FORMAT,
-            f"{path} is not a policy that this version of whiffclock can read.",
-        )
-        try:
-            return cls(
-                name=header["name"],
-                clock=ClockSettings.from_dict(header["clock"]),
-                actions=arrays["actions"],
-                made_from=header["made_from"],
-                q=arrays.get("q"),
-                records={
-                    key.removeprefix("record_"): value for key, value in arrays.items() if key.startswith("record_")
-                },
-            )
-        except (KeyError, TypeError, InputError) as error:
-            raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error
+            convert(header.made_from, Origin, "its origin is wrong")
+            require("actions" in arrays, "it has no actions")
+            return cls(header.name, header.clock, arrays["actions"], header.made_from, arrays.get("q"), records)
+        except InputError as error:
+            raise InputError(f"{path} is a damaged whiffclock policy ({first_line(error)}).") from error
