@@ -4,13 +4,15 @@ import io
 import json
 import pickle
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from whiffclock import __version__
 from whiffclock.agents.qlearning import Task, train
-from whiffclock.params import ClockSettings, InputError, LearningSettings
+from whiffclock.evaluate import require_fit
+from whiffclock.params import ClockSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.policy import ClockPolicy
 
 
@@ -99,3 +101,78 @@ def test_impossible_contents_are_refused(policy, tmp_path):
     np.savez(path, **arrays)
     with pytest.raises(InputError, match="damaged"):
         ClockPolicy.load(path)
+
+
+@pytest.fixture
+def change(policy, tmp_path):
+    """Write the policy with a changed header and other arrays; give the one sentence with which it is refused."""
+
+    def changed(header=lambda header: None, **arrays):
+        values = policy.to_arrays()
+        content = json.loads(str(values["header"]))
+        header(content)
+        path = tmp_path / "policy.npz"
+        np.savez(path, **(values | {"header": np.array(json.dumps(content))} | arrays))
+        with pytest.raises(InputError) as caught:
+            ClockPolicy.load(path)
+        sentence = str(caught.value)
+        assert sentence.startswith(f"{path} is a damaged whiffclock policy (")
+        assert sentence.endswith(").")
+        assert "\n" not in sentence
+        return sentence
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "word"),
+    [
+        (("clock", "horizon"), 100.0, "clock.horizon"),
+        (("clock", "horizon"), "100", "clock.horizon"),
+        (("clock", "taus"), [5.0], "clock.taus"),
+        (("clock", "hand"), 1, "hand"),
+        (("clock",), None, "clock"),
+        (("name",), None, "name"),
+        (("name",), "", "name"),
+        (("made_from",), None, "made_from"),
+        (("made_from",), [], "made_from"),
+        (("made_from", "world"), [], "world"),
+        (("made_from", "world", "radius"), "2", "world.radius"),
+        (("made_from", "threshold"), "dense", "threshold"),
+        (("made_from", "threshold"), 0, "threshold"),
+        (("made_from", "threshold"), float("nan"), "JSON"),
+        (("made_from", "seed"), 1.5, "seed"),
+        (("made_from", "plume"), 3, "plume"),
+        (("made_from", "dense"), {"world": 3}, "dense.world"),
+    ],
+)
+def test_headers_are_typed(change, where, value, word):
+    def header(content):
+        for name in where[:-1]:
+            content = content[name]
+        content[where[-1]] = value
+
+    assert word in change(header)
+
+
+def test_a_header_needs_all_its_parts(change):
+    for name in ("name", "clock", "made_from"):
+        assert name in change(lambda header, name=name: header.pop(name))
+
+
+def test_actions_are_whole_numbers_and_values_are_finite(change, policy):
+    assert "actions" in change(actions=policy.actions + 0.5)
+    assert "actions" in change(actions=policy.actions.astype(float))
+    for value in (np.nan, np.inf):
+        q = policy.q.copy()
+        q[3, 2] = value
+        assert "finite" in change(q=q)
+    assert "finite" in change(q=policy.q.astype(str))
+
+
+def test_an_empty_world_has_the_defaults(policy, plume, tmp_path):
+    bare = replace(policy, made_from=policy.made_from | {"world": {}})
+    bare.save(tmp_path / "policy.npz")
+    require_fit(ClockPolicy.load(tmp_path / "policy.npz"), WorldSettings())
+    with pytest.raises(InputError, match="radius of 2, but the world has 3"):
+        require_fit(bare, WorldSettings(3.0))

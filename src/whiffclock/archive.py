@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import math
 import os
+import stat
 import struct
 import time
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Collection
@@ -22,7 +24,7 @@ from whiffclock.params import InputError, T, convert, require
 #: What a damaged or foreign file can raise on its way through zip and numpy.
 UNREADABLE = (
     ValueError, EOFError, OSError, KeyError, TypeError, RuntimeError, SyntaxError, MemoryError, OverflowError,
-    struct.error, zipfile.BadZipFile, zlib.error,
+    struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 #: Bytes that the arrays of one file may take in memory.
 MOST_BYTES = 4 * 2**30
@@ -130,7 +132,9 @@ def _flush_folder(folder: Path) -> None:
 
 def require_replaceable(path: Path) -> None:
     """Refuse to replace devices, pipes, folders and links to them."""
-    require(path.is_file() or not path.exists(), f"{path} cannot be written: it is there and is not a regular file.")
+    with suppress(OSError):  # nothing is there, or a link to nothing
+        regular = stat.S_ISREG(path.stat().st_mode)
+        require(regular, f"{path} cannot be written: it is there and is not a regular file.")
 
 
 def leftovers(folder: Path, older_than: float = 600.0) -> list[Path]:

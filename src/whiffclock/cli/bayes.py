@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from whiffclock.cli import app, judge, solving
@@ -14,6 +13,8 @@ from whiffclock.cli import options as opt
 from whiffclock.params import EvaluationSettings, InputError, environment_name, require
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from whiffclock.agents.bayes import BayesSettings, BeliefPolicy
     from whiffclock.params import WorldSettings
     from whiffclock.plume import Plume
@@ -80,6 +81,8 @@ def solve(
 
 def earlier_vectors(path: Path, model: GridSearch) -> list[tuple[int, np.ndarray, int]]:
     """Vectors of a policy solved before, to go on from; they must be bounds for this model, too."""
+    import numpy as np
+
     from whiffclock.agents.files import load_belief_policy
 
     before = load_belief_policy(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,27 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
 from whiffclock.params import ENVIRONMENTS, InputError, ReadSettings, WorldSettings, require
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from whiffclock.plume import Plume
 
-#: Talk goes to stderr, results to stdout: a result can always be piped.
-talk = Console(stderr=True)
-out = Console()
+#: Talk goes to stderr, results to stdout: a result can always be piped. Brackets in a name are no markup.
+talk = Console(stderr=True, markup=False)
+out = Console(markup=False)
 
 #: Where a reproduction goes, and its run store below it, unless another folder is named.
 REPRODUCTION = Path("reproduction")
@@ -64,8 +53,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a ta
 def require_new(path: Path | None, force: bool) -> None:
     """Refuse, before any work, to replace a file unasked, or to write where that is not possible."""
     if path is not None:
-        from whiffclock.archive import require_writable
+        from whiffclock.archive import require_replaceable, require_writable
 
+        if path.suffix != ".zarr":  # a folder
+            require_replaceable(path)
         require(force or not path.exists(), f"{path} is there already; choose another name, or --force to replace it.")
         require_writable(path.parent)
 
@@ -133,42 +124,47 @@ def world_settings(
 
 def print_json(value: Any) -> None:
     """JSON to stdout, unwrapped and uncoloured."""
+    import json
+
     print(json.dumps(value, indent=2))
-
-
-class _Rate(ProgressColumn):
-    def __init__(self, unit: str) -> None:
-        super().__init__()
-        self.unit = unit
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f} {self.unit}/s", style="progress.data.speed")
 
 
 @contextmanager
 def training_bar(agents: int, episodes: int, folder: Path) -> Iterator[Callable[[int], None]]:
-    """Progress over all episodes of an ensemble; Ctrl-C ends it with a word on what is kept."""
+    """Progress over all episodes of an ensemble; Ctrl-C ends it with a sentence on what is kept."""
     try:
         with progress_bar("episodes") as bar:
             job = bar.add_task(f"training {agents} agents", total=agents * episodes)
             yield lambda n: bar.update(job, advance=n)
     except KeyboardInterrupt:
-        talk.print(f"whiffclock: stopped; finished policies are in {folder}, the same command goes on from there.")
-        raise typer.Exit(130) from None
+        raise stopped(folder) from None
+
+
+def stopped(folder: Path) -> typer.Exit:
+    """Say after Ctrl-C what is kept; the exit to raise."""
+    kept = f"what is finished is in {folder}, the same command goes on from there"
+    words = kept if any(folder.rglob("*.npz")) else "nothing was finished"
+    talk.print(f"whiffclock: stopped; {words}.", soft_wrap=True)
+    return typer.Exit(130)
 
 
 def progress_bar(unit: str) -> Progress:
     """A bar with share done, rate and time left, on stderr."""
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        TaskProgressColumn(),
-        _Rate(unit),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+    from rich import progress as rp
+    from rich.text import Text
+
+    class Rate(rp.ProgressColumn):
+        def render(self, task: rp.Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:,.0f} {unit}/s", style="progress.data.speed")
+
+    columns = rp.BarColumn(bar_width=None), rp.TaskProgressColumn(), Rate(), rp.TimeElapsedColumn()
+    return rp.Progress(
+        rp.SpinnerColumn(),
+        rp.TextColumn("{task.description}", markup=False),
+        *columns,
+        rp.TextColumn("left"),
+        rp.TimeRemainingColumn(),
         console=talk,
         transient=True,
     )

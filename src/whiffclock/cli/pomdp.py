@@ -45,7 +45,7 @@ def solve(
 
     settings = solving.solver_settings(seconds, backups, gap, megabytes, sampling, seed)
     opt.require_new(out, force)
-    with opt.talk.status(f"reading {file.name}"):
+    with opt.talk.status("reading"):
         tables = read_model(file)
         model = BlockModel(tables)
         vectors = from_table(model, *read_policy(start, tables)) if start is not None else []

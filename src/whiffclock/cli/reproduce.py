@@ -106,8 +106,4 @@ def _bar(ahead: Outlook, folder: Path) -> Iterator[tuple[Callable[[int], None], 
             job = bar.add_task("reproducing", total=max(1, ahead.total), completed=ahead.done)
             yield (lambda n: bar.update(job, advance=n)), (lambda words: bar.update(job, description=words))
     except KeyboardInterrupt:
-        opt.talk.print(
-            f"whiffclock: stopped; what is finished is in {folder}, the same command goes on from there.",
-            soft_wrap=True,
-        )
-        raise typer.Exit(130) from None
+        raise opt.stopped(folder) from None

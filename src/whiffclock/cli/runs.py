@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich import box
 from rich.filesize import decimal
-from rich.markup import escape
 from rich.table import Table
 
 from whiffclock.cli import app
@@ -71,7 +70,7 @@ def show(
         grid.add_column(justify="right", style="bold")
         grid.add_column(overflow="fold")
         for name, value in part.items():
-            grid.add_row(escape(name), escape(readable(value)))
+            grid.add_row(name, readable(value))
         if title:
             opt.out.print(f"\n{title}:")
         opt.out.print(grid)
@@ -192,7 +191,7 @@ def headline(description: dict[str, Any]) -> str:
         return f"{profile['seeds']} agents per ensemble, {profile['episodes']:,} episodes"
     words = [environment, str(description.get("agent", "")), *_settings(description)]
     simple = (f"{name} {value}" for name, value in description.items() if not isinstance(value, dict | list))
-    return escape(" ".join(filter(None, words)) or ", ".join(simple))
+    return " ".join(filter(None, words)) or ", ".join(simple)
 
 
 def _settings(description: dict[str, Any]) -> Iterator[str]:

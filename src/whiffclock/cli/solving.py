@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from whiffclock.cli import options as opt
@@ -38,9 +37,11 @@ def solver_settings(
 @contextmanager
 def solver_bar(what: str, settings: SolverSettings) -> Iterator[Callable[[State], None]]:
     """Both bounds as they come together, and how much of the budget is used."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         TextColumn("{task.fields[bounds]}"),
         TimeElapsedColumn(),

@@ -64,6 +64,7 @@ class SolverSettings(Settings):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("seconds", "backups", "seed"):
             value = getattr(self, name)
             if value is not None:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from whiffclock.formatting import short
 from whiffclock.params import ENVIRONMENTS
@@ -30,7 +30,7 @@ def dns_table(rows: Sequence[dns.Row], caption: str = "") -> Table:
     cells = iter(rows)
     for group in dns.GROUPS:
         for row in (next(cells) for _ in group):
-            met = "" if row.met is None else "yes" if row.met else "[bold]no[/bold]"
+            met = "" if row.met is None else "yes" if row.met else Text("no", style="bold")
             table.add_row(row.figure, _number(row.dns), _number(row.here), _number(row.difference), _range(row), met)
         table.add_section()
     return table
@@ -114,7 +114,7 @@ def _thresholds(statistics: PlumeStatistics) -> Table:
 def _table(title: str, columns: Sequence[str], caption: str = "") -> Table:
     table = Table(
         title=title,
-        caption=escape(caption) or None,
+        caption=caption or None,
         box=box.SIMPLE_HEAD,
         title_justify="left",
         caption_justify="left",

@@ -46,6 +46,7 @@ class FlowSettings(Settings):
     frame_share: float = 0.55
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(self, "depth", "wind", "reynolds", "roughness_height")
         require(
             all(0 < p < math.inf for p in self.period),
