@@ -12,8 +12,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ParamSpec, get_type_hints
 
@@ -124,7 +125,8 @@ class Memory:
             return make_memory(spec)
         missing = [name for name in _ARRAYS if f"memory_{name}" not in arrays]
         require(not missing, f"The memory has no table {', '.join(missing)}.")
-        return cls(str(spec.get("name", "")), **{name: arrays[f"memory_{name}"] for name in _ARRAYS})
+        next_node, row, mode, first, after_whiff = (arrays[f"memory_{name}"] for name in _ARRAYS)
+        return cls(str(spec.get("name", "")), next_node, row, mode, first, after_whiff)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Memory) and self.spec == other.spec
@@ -150,7 +152,7 @@ def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
         given.apply_defaults()
         made = build(*args, **kwargs)
         settings = {name: list(value) if isinstance(value, tuple) else value for name, value in given.arguments.items()}
-        return Memory(made.name, *(getattr(made, name) for name in _ARRAYS), maker=build.__name__, settings=settings)
+        return replace(made, maker=build.__name__, settings=settings)
 
     MAKERS[build.__name__] = make
     return make
@@ -188,9 +190,7 @@ def parse_memory(text: str, **defaults: Any) -> Memory:
 
 
 @maker
-def clock(
-    length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = False, literal_tau: bool = False
-) -> Memory:
+def clock(length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = False, literal_tau: bool = False) -> Memory:
     """A clock since the last whiff, in as many modes as ``taus`` separate (paper, Methods).
 
     The clock ``c`` is 0 on a whiff, one more on every blank, and stays at ``length - 1`` (R3). The mode ``m`` is the
@@ -206,7 +206,7 @@ def clock(
         Take the Methods' tau_t = s_{t-1} literally, as an index of the state (R5).
     """
     _require_length(length)
-    increasing = all(a < b for a, b in zip(taus, taus[1:], strict=False))
+    increasing = all(a < b for a, b in itertools.pairwise(taus))
     require(
         increasing and all(1 <= tau < length for tau in taus),
         f"The blank thresholds tau are {list(taus)}; they must increase and lie between 1 and H-1 = {length - 1}.",

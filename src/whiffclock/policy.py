@@ -23,7 +23,7 @@ from whiffclock.params import InputError, WorldSettings, convert, require
 
 ACTIONS = ("upwind", "+y", "-y", "downwind")
 #: Displacement (x, y) of each action.
-MOVES = np.array([(-1, 0), (0, 1), (0, -1), (1, 0)])
+MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
 FORMAT = "whiffclock policy 2"
 _FIRST_FORMAT = "whiffclock policy 1"
 

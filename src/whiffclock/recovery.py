@@ -22,9 +22,7 @@ from whiffclock.policy import Policy, TablePolicy
 from whiffclock.search import PlumeWorld, ScriptWorld, search, start_cells, start_snapshots
 
 
-def void_path(
-    policy: TablePolicy, mode: int | None = None, truncation: Truncation = MAIN_TRUNCATION
-) -> np.ndarray:
+def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncation = MAIN_TRUNCATION) -> np.ndarray:
     """Positions int[moves + 1, 2] from (0, 0) after a whiff, in one mode (default: the sparsest)."""
     mode = policy.modes - 1 if mode is None else mode
     on_whiff = policy.memory.blank_nodes(mode)[:1]
@@ -151,7 +149,7 @@ def forced_blanks(
     points = _draw_starts(plume, threshold, world, settings)
     rows: list[tuple[int, int, np.ndarray]] = []
     for moment in search(policy, PlumeWorld(whiffs.world(world), points), settings.steps):
-        smelled = np.flatnonzero(np.asarray(moment.whiff)) if len(moment.search) else []
+        smelled = np.flatnonzero(np.asarray(moment.whiff))
         if len(smelled):
             paths = follow_return(policy, policy.select(moment.memory, smelled), settings.horizon)
             places = moment.position[smelled, :2]

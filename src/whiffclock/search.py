@@ -17,7 +17,11 @@ import numpy as np
 from whiffclock.episode import N_ACTIONS, World, smell_all, step_all
 from whiffclock.params import WorldSettings, require
 from whiffclock.plume import Plume
-from whiffclock.policy import MOVES, Policy
+from whiffclock.policy import MOVES as MOVES_BY_ACTION
+from whiffclock.policy import Policy
+
+#: Displacement (x, y) of each action, as an array.
+MOVES = np.array(MOVES_BY_ACTION)
 
 
 class SearchWorld(Protocol):

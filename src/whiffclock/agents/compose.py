@@ -25,7 +25,9 @@ def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TableP
             f"2Q^h is made of two single-mode policies on a clock; {policy.name} has {policy.modes} modes.",
         )
     lengths = dense.memory.length, sparse.memory.length
-    require(lengths[0] == lengths[1], f"2Q^h needs two policies of one horizon; these have {lengths[0]} and {lengths[1]}.")
+    require(
+        len(set(lengths)) == 1, f"2Q^h needs two policies of one horizon; these have {lengths[0]} and {lengths[1]}."
+    )
     made_from = {"dense": dense.made_from, "sparse": sparse.made_from, "version": __version__}
     worlds = [policy.made_from["world"] for policy in (dense, sparse) if "world" in policy.made_from]
     if worlds:

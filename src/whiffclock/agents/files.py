@@ -10,9 +10,9 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.agents.bayes import NEIGHBOURS, QUASI_OPTIMAL, BeliefPolicy, neighbour, quasi_optimal
-from whiffclock.archive import read_npz, write_npz
+from whiffclock.archive import read_header, read_npz, write_npz
 from whiffclock.params import InputError, require
-from whiffclock.policy import ClockPolicy, Policy
+from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.gridsearch import GridSearch
 
 _FORMAT = "whiffclock belief policy 1"
@@ -20,11 +20,16 @@ _FORMAT = "whiffclock belief policy 1"
 
 def load_policy(path: Path) -> Policy:
     """The policy in a file, of whatever kind."""
-    return load_belief_policy(path) if _header(path).get("format") == _FORMAT else ClockPolicy.load(path)
+    return load_belief_policy(path) if _header(path).get("format") == _FORMAT else TablePolicy.load(path)
 
 
 def save_belief_policy(path: Path, policy: BeliefPolicy) -> None:
-    """Write a policy that acts on beliefs: its model, and its alpha vectors if it has any."""
+    """Write a policy that acts on beliefs."""
+    write_npz(path, belief_policy_arrays(policy))
+
+
+def belief_policy_arrays(policy: BeliefPolicy) -> dict[str, np.ndarray]:
+    """A policy that acts on beliefs as named arrays: its model, and its alpha vectors if it has any."""
     model = policy.model
     header = {
         "format": _FORMAT,
@@ -42,14 +47,18 @@ def save_belief_policy(path: Path, policy: BeliefPolicy) -> None:
     }
     if policy.vectors is not None:
         arrays |= {"vectors": policy.vectors.array(), "actions": policy.vectors.actions().astype(np.int8)}
-    write_npz(path, arrays)
+    return arrays
 
 
 def load_belief_policy(path: Path) -> BeliefPolicy:
     """Read a policy that acts on beliefs; foreign and damaged files are refused."""
-    header = _header(path)
+    return belief_policy_from(read_npz(path, "a whiffclock policy"), path)
+
+
+def belief_policy_from(arrays: dict[str, np.ndarray], path: Path) -> BeliefPolicy:
+    """Inverse of :func:`belief_policy_arrays`, for the contents of ``path``."""
+    header = read_header(arrays, path, "whiffclock policy", dict)
     require(header.get("format") == _FORMAT, f"{path} is not a policy that acts on beliefs.")
-    arrays = read_npz(path, "a whiffclock policy")
     try:
         moves = tuple((int(dx), int(dy)) for dx, dy in arrays["moves"])
         model = GridSearch(arrays["likelihood"], arrays["target"], arrays["initial"], moves, header["discount"])
@@ -68,10 +77,4 @@ def load_belief_policy(path: Path) -> BeliefPolicy:
 
 def _header(path: Path) -> dict[str, Any]:
     arrays = read_npz(path, "a whiffclock policy", only=("header",))
-    require("header" in arrays, f"{path} is not a whiffclock policy.")
-    try:
-        header = json.loads(str(arrays["header"]))
-    except ValueError as error:
-        raise InputError(f"{path} is a damaged whiffclock policy ({error}).") from error
-    require(isinstance(header, dict), f"{path} is not a whiffclock policy.")
-    return header
+    return read_header(arrays, path, "whiffclock policy", dict)

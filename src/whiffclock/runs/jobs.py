@@ -1,8 +1,8 @@
 """Jobs: what is to be computed, as data.
 
-A job is a small frozen dataclass that pickles. Its fields determine its result; a plume is named by its fingerprint, and
-a job that another one rests on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a store is
-the hash of all that, with the revision of each class in it, which is raised when results of the class come out
+A job is a small frozen dataclass that pickles. Its fields determine its result; a plume is named by its fingerprint,
+and a job that another one rests on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a store
+is the hash of all that, with the revision of each class in it, which is raised when results of the class come out
 differently. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many, side by side.
 """
 
@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from whiffclock.memory import Memory
-from whiffclock.params import Settings, environment_name, require
+from whiffclock.params import Settings, require
 from whiffclock.plume import Plume
 from whiffclock.runs.engine import run_jobs
 from whiffclock.runs.store import Label, Store
@@ -62,9 +62,9 @@ class Job:
         }
 
     @cached_property
-    def label(self) -> Label:
-        """What it is called in a store."""
-        return Label(self.kind, self.description)
+    def key(self) -> str:
+        """Key of its result in a store."""
+        return Label(self.kind, self.description).key
 
     @property
     def needs(self) -> dict[str, Job]:
@@ -110,15 +110,16 @@ class JobStore:
 
     def has(self, job: Job) -> bool:
         """Whether the result is there."""
-        return self.store.has(job.label)
+        return self.store.has(job.kind, job.description)
 
     def load(self, job: Job, plume: Plume) -> Any:
         """The result."""
-        return job.unpack(self.store.load(job.label).arrays, plume, self.store.path(job.label))
+        path = self.store.path(job.kind, job.description)
+        return job.unpack(self.store.load(job.kind, job.description).arrays, plume, path)
 
     def save(self, job: Job, result: Any) -> None:
         """Keep a result."""
-        self.store.save(job.label, job.pack(result))
+        self.store.save(job.kind, job.description, job.pack(result))
 
 
 @dataclass
@@ -140,10 +141,8 @@ def run(job: Job, plume: Plume, store: JobStore | None = None, tick: Tick | None
     at_hand = store if job.kept else None
     if at_hand is not None and at_hand.has(job):
         return at_hand.load(job, plume)
-    fingerprint = getattr(job, "plume", plume.fingerprint)
-    require(
-        fingerprint == plume.fingerprint, f"A job on the plume {fingerprint} cannot run on the plume {plume.fingerprint}."
-    )
+    wanted = getattr(job, "plume", plume.fingerprint)
+    require(wanted == plume.fingerprint, f"A job on the plume {wanted} cannot run on the plume {plume.fingerprint}.")
     needed = {name: run(other, plume, store) for name, other in job.needs.items()}
     result = job.compute(plume, needed, tick or (lambda amount: None))
     if at_hand is not None:
@@ -157,7 +156,7 @@ def missing(jobs: Iterable[Job], store: JobStore) -> list[Job]:
     depth: dict[str, int] = {}
 
     def visit(job: Job) -> int:
-        key = job.label.key
+        key = job.key
         if job.kept and (key in depth or store.has(job)):
             return depth.get(key, 0)
         depth[key] = max((visit(other) + 1 for other in job.needs.values()), default=0)
@@ -167,7 +166,7 @@ def missing(jobs: Iterable[Job], store: JobStore) -> list[Job]:
 
     for job in jobs:
         visit(job)
-    return sorted(found.values(), key=lambda job: depth[job.label.key])
+    return sorted(found.values(), key=lambda job: depth[job.key])
 
 
 def execute(
@@ -185,9 +184,9 @@ def execute(
     """
     account = Account() if account is None else account
     todo = missing(jobs, store)
-    keys = {job.label.key for job in todo}
-    for job in {job.label.key: job for job in jobs if job.kept}.values():
-        account.found[job.task] += job.label.key not in keys
+    keys = {job.key for job in todo}
+    for job in {job.key: job for job in jobs if job.kept}.values():
+        account.found[job.task] += job.key not in keys
     done = {key: threading.Event() for key in keys}
     spent: list[float] = run_jobs([partial(_perform, job, plume, store, done) for job in todo], workers, progress)
     for job, seconds in zip(todo, spent, strict=True):
@@ -199,7 +198,7 @@ def execute(
 def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.Event], tick: Tick) -> float:
     """Run one job after those it rests on; returns the core-seconds it took."""
     for other in _nested(job):
-        while other.label.key in done and not done[other.label.key].wait(0.2):
+        while other.key in done and not done[other.key].wait(0.2):
             tick(0)  # those come first in the order of all jobs, so that somebody is at work on them
     start, left = time.thread_time(), job.cost(plume)
 
@@ -210,7 +209,7 @@ def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.
         tick(amount)
 
     run(job, plume, store, limited)
-    done[job.label.key].set()
+    done[job.key].set()
     tick(left)
     return time.thread_time() - start
 
@@ -223,9 +222,4 @@ def _nested(job: Job) -> Iterator[Job]:
 
 def work_in(jobs: Iterable[Job], plume: Plume) -> int:
     """Work of some jobs, in searches; a job that comes up twice counts once."""
-    return sum(job.cost(plume) for job in {job.label.key: job for job in jobs}.values())
-
-
-def in_environment(threshold: float) -> str:
-    """Words for tables: the environment at a threshold."""
-    return f"in {environment_name(threshold)}"
+    return sum(job.cost(plume) for job in {job.key: job for job in jobs}.values())

@@ -14,7 +14,7 @@ from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q, one_mode
 from whiffclock.agents.files import belief_policy_arrays, belief_policy_from
 from whiffclock.agents.qlearning import Task, train
-from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts, own_horizon, sample
+from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts, sample
 from whiffclock.memory import Memory
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
@@ -201,7 +201,9 @@ class Evaluate(Job):
             starts=self.starts(plume),
             settings=self.settings,
             horizon=self.horizon(),
-            **{name: arrays[name].astype(np.int32) for name in ("arrival", "last_whiff", "mode_steps")},
+            arrival=arrays["arrival"].astype(np.int32),
+            last_whiff=arrays["last_whiff"].astype(np.int32),
+            mode_steps=arrays["mode_steps"].astype(np.int32),
             occupancy=occupancy.astype(np.int64),
             plume=plume.fingerprint,
         )

@@ -17,7 +17,6 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -161,12 +160,6 @@ class Store:
         ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
         write_npz(path, {"label": np.array(label.to_json())} | ordered)
         return path
-
-    def keep(self, kind: str, description: dict[str, Any], make: Callable[[], dict[str, np.ndarray]]) -> Record:
-        """The record of this description; its arrays are made now if it is not there yet."""
-        if not self.has(kind, description):
-            self.save(kind, description, make())
-        return self.load(kind, description)
 
     def entries(self, kind: str | None = None) -> list[Entry]:
         """All records, or those of one kind, in order of kind and key; files of other names are not ours."""

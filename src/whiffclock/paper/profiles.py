@@ -1,7 +1,7 @@
 """How much to compute: the paper's numbers, or fewer for a first look.
 
 The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does about
-:data:`~whiffclock.runs.pieces.SEARCHES_PER_SECOND` of them on the built-in plume: 10 to 12 seconds for an agent of
+:data:`~whiffclock.runs.jobs.SEARCHES_PER_SECOND` of them on the built-in plume: 10 to 12 seconds for an agent of
 3,000,001 episodes. A whole reproduction, with the Bayesian agent and the report, on two cores:
 
 ========  ======  =========  =============  =======
@@ -20,20 +20,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from whiffclock.experiments.tuning import TAUS
-from whiffclock.params import (
-    ClockSettings,
-    EvaluationSettings,
-    InputError,
-    LearningSettings,
-    Settings,
-    require,
-    require_positive,
-)
-
-#: Values of tau in the scan: with 1, where Q- takes over after two whiffs in a row, they bracket an even division of
-#: decisions in the densest plume as well.
-SCAN_TAUS = (1, *TAUS)
+from whiffclock.memory import clock
+from whiffclock.params import InputError, LearningSettings, Settings, require, require_positive
+from whiffclock.runs.ensembles import TAUS
 
 
 @dataclass(frozen=True)
@@ -74,33 +63,19 @@ class Profile(Settings):
     bayes_backups: int
     bayes_starts: int
     bayes_trials: int
-    taus: tuple[int, ...] = SCAN_TAUS
+    taus: tuple[int, ...] = TAUS
     horizon: int = 500
 
     def __post_init__(self) -> None:
         numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes")
         require_positive(self, *numbers, "bayes_backups", "bayes_starts", "bayes_trials")
         require(len(self.taus) > 0, "The scan of tau has no values; it needs one at least.")
-        ClockSettings(self.horizon, self.taus)
-
-    def determines(self) -> dict[str, object]:
-        """What results depend on: all but the name."""
-        return {name: value for name, value in self.to_dict().items() if name != "name"}
+        clock(self.horizon, self.taus)
 
     @property
     def learning(self) -> LearningSettings:
         """Training of the main ensembles."""
-        return LearningSettings.shortened(self.episodes)
-
-    @property
-    def scan_learning(self) -> LearningSettings:
-        """Training of the agents in the scan of tau."""
-        return LearningSettings.shortened(self.scan_episodes)
-
-    @property
-    def evaluation(self) -> EvaluationSettings:
-        """How policies are judged."""
-        return EvaluationSettings(snapshots=self.snapshots)
+        return LearningSettings.shortened(self.episodes, horizon=self.horizon)
 
 
 PROFILES = {

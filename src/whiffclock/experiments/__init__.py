@@ -1,1 +1,0 @@
-"""What to run, and what to compute from it; one module per question."""

@@ -1,0 +1,349 @@
+"""From the results of jobs to the datasets of :mod:`whiffclock.paper.dataset`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from whiffclock import __version__
+from whiffclock.agents.castsurge import ANGLES
+from whiffclock.agents.qlearning import sparse_share
+from whiffclock.evaluate import METRICS, Evaluation, sample
+from whiffclock.geometry import GEOMETRY, TRUNCATIONS, geometry
+from whiffclock.paper.dataset import (
+    BAYES,
+    CAST,
+    CONDITIONS,
+    ENSEMBLES,
+    ENVIRONMENT_NAMES,
+    HEURISTIC,
+    KINDS,
+    MINUS,
+    MINUS_ONLY,
+    MODE,
+    PLUS,
+    PLUS_ONLY,
+    SINGLE,
+    TWO,
+    Datasets,
+)
+from whiffclock.paper.ensembles import HEURISTIC_FROM, STARTS, Study
+from whiffclock.paper.ensembles import MINUS as MINUS_MODE
+from whiffclock.paper.ensembles import PLUS as PLUS_MODE
+from whiffclock.params import ENVIRONMENTS
+from whiffclock.plume.durations import mean_durations, transitions
+from whiffclock.plume.whiffs import Whiffs
+from whiffclock.policy import TablePolicy
+from whiffclock.recovery import follow_blanks, void_steps
+from whiffclock.runs.ensembles import HEURISTIC_TAU, best
+from whiffclock.runs.jobs import Job, JobStore, run
+from whiffclock.runs.kinds import Evaluate
+from whiffclock.search import PlumeWorld, trajectory
+
+_SEARCH_IN = "sparse"
+#: Bounds of the bins of mean blanks in fig. 6, and its contours.
+BLANK_CONTOURS = (5, 10, 25, 50, 100, 200)
+
+
+class Collector:
+    """Reads the results of a study, of which everything in ``needs`` is done."""
+
+    def __init__(self, study: Study, store: JobStore, needs: Collection[str], figures: Sequence[str]) -> None:
+        self.study, self.store, self.needs, self.figures = study, store, needs, figures
+        self.agents = np.arange(study.profile.seeds)
+        self._evaluations: dict[str, Evaluation] = {}
+
+    def datasets(self) -> Datasets:
+        """All datasets that the needs allow for."""
+        return Datasets(
+            searches=self.searches(),
+            recoveries=self.recoveries() if "single-Q training" in self.all_needs else None,
+            setting=self.setting() if {"single-Q at home", "two-Q training"} <= self.all_needs else None,
+            usage=self.usage() if "two-Q at home" in self.needs else None,
+            branches=self.branches() if "Bayesian branches" in self.needs else None,
+        )
+
+    @property
+    def all_needs(self) -> set[str]:
+        """The needs, and the trainings that they imply."""
+        tests = {need.removesuffix(end) + " training" for need in self.needs for end in (" at home", " elsewhere")}
+        return {*self.needs, *tests}
+
+    def _get(self, job: Job) -> Any:
+        return run(job, self.study.plume, self.store)
+
+    def _evaluation(self, job: Job) -> Evaluation:
+        if job.key not in self._evaluations:
+            self._evaluations[job.key] = self._get(job)
+        return self._evaluations[job.key]
+
+    def searches(self) -> xr.Dataset:
+        """How agents do in tests."""
+        study, profile = self.study, self.study.profile
+        strata, length = np.arange(profile.snapshots), study.plume.field.shape[1]
+        places = {"kind": list(KINDS), "trained": list(ENVIRONMENT_NAMES), "tested": list(ENVIRONMENT_NAMES)}
+        made = xr.Dataset(coords=places | {"agent": self.agents, "metric": list(METRICS), "stratum": strata})
+        made = made.assign_coords(x=np.arange(length), side=["lower", "upper"], angle=list(ANGLES))
+        who = (*places, "agent")
+        for name, rest in (("mean", ("metric",)), ("strata", ("stratum", "metric")), ("lost", ("x",)),
+                           ("failures", ()), ("share", ())):  # fmt: skip
+            made[name] = _empty(made, (*who, *rest))
+        for kind, need, policies in self._tested():
+            for trained, tested in self._pairs(kind, need):
+                self._fill(made, kind, trained, tested, study.tests(policies(trained), tested))
+        self._fill_cast(made)
+        self._fill_bayes(made)
+        self._fill_scan(made)
+        if study.taus is not None:
+            made["tau"] = ("trained", [study.taus[name] for name in ENVIRONMENT_NAMES])
+        if "two-Q training" in self.all_needs:
+            shares = [[sparse_share(self._get(job)) for job in study.two(name)] for name in ENVIRONMENT_NAMES]
+            made["training_share"] = (("trained", "agent"), np.array(shares))
+        return made.assign_attrs(facts=json.dumps(self.facts()))
+
+    def _tested(self) -> Iterable[tuple[str, str, Callable[[str], list[Job]]]]:
+        """Kind of agent, need of its tests, and its policies by environment of training."""
+        study = self.study
+        yield SINGLE, "single-Q", study.single
+        yield TWO, "two-Q", study.two
+        yield HEURISTIC, "2Q^h", study.heuristic
+        yield MINUS_ONLY, "one mode", lambda name: study.alone(name, MINUS_MODE)
+        yield PLUS_ONLY, "one mode", lambda name: study.alone(name, PLUS_MODE)
+
+    def _pairs(self, kind: str, need: str) -> list[tuple[str, str]]:
+        """Pairs (trained, tested) for which there are tests."""
+        home = need in self.needs or f"{need} at home" in self.needs
+        away = f"{need} elsewhere" in self.needs
+        return [(a, b) for a in ENVIRONMENT_NAMES for b in ENVIRONMENT_NAMES if (home if a == b else away)]
+
+    def _fill(self, made: xr.Dataset, kind: str, trained: str, tested: str, jobs: Sequence[Job]) -> None:
+        for agent, job in enumerate(jobs):
+            found, at = self._evaluation(job), {"kind": kind, "trained": trained, "tested": tested, "agent": agent}
+            steps = found.mode_steps.sum(axis=0)
+            made["mean"].loc[at] = [found.mean(metric) for metric in METRICS]
+            made["strata"].loc[at] = found.strata()
+            made["lost"].loc[at] = np.bincount(found.lost_at(), minlength=made.sizes["x"])
+            made["failures"].loc[at] = int((~found.arrived).sum())
+            made["share"].loc[at] = steps[-1] / steps.sum()
+
+    def _fill_cast(self, made: xr.Dataset) -> None:
+        if "cast-and-surge" not in self.needs:
+            return
+        made["cast_angle"], made["cast_scan"] = _empty(made, ("tested",)), _empty(made, ("tested", "angle", "metric"))
+        for name in ENVIRONMENT_NAMES:
+            jobs = self.study.tests(self.study.cast(name), name)
+            found = [self._evaluation(job) for job in jobs]
+            self._fill(made, CAST, name, name, [jobs[best(found)]])
+            made["cast_angle"].loc[{"tested": name}] = ANGLES[best(found)]
+            means = [[evaluation.mean(metric) for metric in METRICS] for evaluation in found]
+            made["cast_scan"].loc[{"tested": name}] = means
+
+    def _fill_bayes(self, made: xr.Dataset) -> None:
+        if "Bayesian searches" not in self.needs:
+            return
+        made["bound"] = _empty(made, ("tested", "side"))
+        made["sampled"] = _empty(made, ("tested", "agent", "stratum", "metric"))
+        for name in ENVIRONMENT_NAMES:
+            job = self.study.bayes_test(name)
+            self._fill(made, BAYES, name, name, [job])
+            solved = self._get(self.study.solution(name)).made_from
+            made["bound"].loc[{"tested": name}] = [solved["lower"], solved["upper"]]
+            if "single-Q at home" in self.needs:
+                singles = [self._evaluation(one) for one in self.study.tests(self.study.single(name), name)]
+                some = sample(singles[0].starts, self.study.profile.bayes_starts)
+                made["sampled"].loc[{"tested": name}] = np.stack([one.strata(some) for one in singles])
+
+    def _fill_scan(self, made: xr.Dataset) -> None:
+        if "tau scan" not in self.needs:
+            return
+        scans = {name: self.study.scan(name) for name in ENVIRONMENT_NAMES}
+        taus, replicas = list(scans[ENVIRONMENT_NAMES[0]]), np.arange(self.study.profile.scan_seeds)
+        made.coords.update({"tau_scanned": taus, "replica": replicas})
+        dims = ("trained", "tau_scanned", "replica")
+        for name, rest in (("share", ()), ("mean", ("metric",)), ("strata", ("stratum", "metric"))):
+            made[f"scan_{name}"] = _empty(made, (*dims, *rest))
+        for name, scan in scans.items():
+            for tau, jobs in scan.items():
+                for replica, (job, test) in enumerate(zip(jobs, self.study.tests(jobs, name), strict=True)):
+                    found, at = self._evaluation(test), {"trained": name, "tau_scanned": tau, "replica": replica}
+                    made["scan_share"].loc[at] = sparse_share(self._get(job))
+                    made["scan_mean"].loc[at] = [found.mean(metric) for metric in METRICS]
+                    made["scan_strata"].loc[at] = found.strata()
+
+    def recoveries(self) -> xr.Dataset:
+        """Void trajectories of trained agents."""
+        study, horizon = self.study, self.study.profile.horizon
+        made = xr.Dataset(
+            coords={
+                "ensemble": list(ENSEMBLES),
+                "trained": list(ENVIRONMENT_NAMES),
+                "agent": self.agents,
+                "mode": [MODE, MINUS, PLUS],
+                "truncation": list(TRUNCATIONS),
+                "geometry": list(GEOMETRY),
+                "step": np.arange(horizon + 1),
+                "axis": ["x", "y"],
+            }
+        )
+        who = ("ensemble", "trained", "agent", "mode")
+        made["geometry_of"] = _empty(made, (*who, "truncation", "geometry"))
+        made["steps"] = _empty(made, (*who, "truncation"))
+        made["path"] = _empty(made, (*who, "step", "axis"), 0).astype(np.int16)
+        made["start_cells"] = _empty(made, ("ensemble", "trained"))
+        for ensemble, world, policies in self._ensembles():
+            for name in ENVIRONMENT_NAMES:
+                at = {"ensemble": ensemble, "trained": name}
+                made["start_cells"].loc[at] = len(study.plume.starts(ENVIRONMENTS[name], world))
+                for agent, job in enumerate(policies(name)):
+                    self._fill_recovery(made, at | {"agent": agent}, self._get(job))
+        return made
+
+    def _ensembles(self) -> Iterable[tuple[str, Any, Callable[[str], list[Job]]]]:
+        """Ensemble, the world of its training, and its policies by environment."""
+        study = self.study
+        yield SINGLE, study.world, study.single
+        if "two-Q training" in self.all_needs:
+            yield TWO, study.world, study.two
+        if "initial conditions" in self.needs:
+            for condition, ensemble in CONDITIONS.items():
+                if ensemble != SINGLE:
+                    yield ensemble, STARTS[condition], lambda name, c=condition: study.initial(name, c)  # type: ignore[misc]
+
+    @staticmethod
+    def _fill_recovery(made: xr.Dataset, at: dict[str, Any], policy: TablePolicy) -> None:
+        for mode, name in enumerate((MODE,) if policy.modes == 1 else (MINUS, PLUS)):
+            here = at | {"mode": name}
+            steps = {truncation: void_steps(policy, truncation, mode) for truncation in TRUNCATIONS}
+            (path,) = follow_blanks(policy, policy.memory.after_whiff[[mode]], made.sizes["step"] - 1)
+            made["path"].loc[here] = path
+            for truncation, count in steps.items():
+                made["steps"].loc[here | {"truncation": truncation}] = count
+                made["geometry_of"].loc[here | {"truncation": truncation}] = astuple(geometry(path[: count + 1]))
+
+    def setting(self) -> xr.Dataset:
+        """One snapshot, the environments, an example search and learning curves (fig. 1)."""
+        study, plume = self.study, self.study.plume
+        cells = plume.starts(ENVIRONMENTS[_SEARCH_IN], study.world)
+        snapshot, (length, width) = plume.field.shape[0] // 2, plume.field.shape[1:]
+        mask = np.zeros((length, width))
+        mask[cells[:, 0], cells[:, 1]] = 1
+        found = [self._evaluation(job) for job in study.tests(study.single(_SEARCH_IN), _SEARCH_IN)]
+        policy = self._get(study.single(_SEARCH_IN)[best(found)])
+        start = cells[np.abs(cells - [2 * length // 3, plume.source[1]]).sum(axis=1).argmin()]
+        world = plume.whiffs(ENVIRONMENTS[_SEARCH_IN]).world(study.world)
+        example = trajectory(policy, PlumeWorld(world, np.array([[*start, snapshot]])), study.profile.horizon)
+        curves = [
+            [[self._get(job).records["curve"] for job in policies(name)] for name in ENVIRONMENT_NAMES]
+            for policies in (study.single, study.two)
+        ]
+        records = [plume.whiffs(threshold) for threshold in ENVIRONMENTS.values()]
+        each = ("environment", "x", "y")
+        return xr.Dataset(
+            {
+                "concentration": (each[1:], np.asarray(plume.field[snapshot : snapshot + 1], dtype=np.float64)[0]),
+                "whiff": (each, np.stack([record.snapshot(snapshot) for record in records]).astype(np.float64)),
+                "probability": (each, np.stack([record.probability() for record in records])),
+                "mask": (each[1:], mask),
+                "search": (("moment", "quantity"), np.column_stack([example.position, example.whiff, example.clock])),
+                "curve": (("kind", "trained", "agent", "point", "column"), np.array(curves)),
+            },
+            coords={
+                "environment": list(ENVIRONMENT_NAMES),
+                "trained": list(ENVIRONMENT_NAMES),
+                "kind": [SINGLE, TWO],
+                "agent": self.agents,
+                "quantity": ["x", "y", "whiff", "clock"],
+                "column": ["episode", "G", "f+", "steps"],
+            },
+            attrs={
+                "snapshot": snapshot,
+                "search_environment": _SEARCH_IN,
+                "search_arrived": int(example.arrived),
+                "start_cells": len(cells),
+            },
+        )
+
+    def usage(self) -> xr.Dataset:
+        """Where the modes of two-Q agents are used (fig. 6)."""
+        study = self.study
+        blank = np.stack([blank_times(study.plume.whiffs(threshold)) for threshold in ENVIRONMENTS.values()])
+        occupancy = [
+            np.stack([self._evaluation(job).occupancy for job in study.tests(study.two(name), name)])
+            for name in ENVIRONMENT_NAMES
+        ]
+        by_blank = [by_bin(counts, cells) for counts, cells in zip(occupancy, blank, strict=True)]
+        return xr.Dataset(
+            {
+                "blank": (("environment", "x", "y"), blank),
+                "decisions": (("environment", "mode", "x", "y"), np.stack([c.sum(axis=0) for c in occupancy])),
+                "by_blank": (("environment", "agent", "mode", "bin"), np.stack(by_blank)),
+            },
+            coords={"environment": list(ENVIRONMENT_NAMES), "agent": self.agents, "mode": [MINUS, PLUS]},
+            attrs={"contours": list(BLANK_CONTOURS)},
+        )
+
+    def branches(self) -> xr.Dataset:
+        """Forced blanks of the Bayesian agent (fig. 8)."""
+        found = {name: self._get(self.study.branches(name)) for name in ENVIRONMENT_NAMES}
+        where = [np.full(len(one), name) for name, one in found.items()]
+        every = list(found.values())
+        return xr.Dataset(
+            {
+                "geometry_of": (("branch", "geometry"), np.concatenate([one.metrics for one in every])),
+                "weight": ("branch", np.concatenate([one.weight for one in every])),
+                "trial": ("branch", np.concatenate([one.trial for one in every])),
+                "environment": ("branch", np.concatenate(where).astype(str)),
+            },
+            coords={"geometry": list(GEOMETRY)},
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """What was run: profile, plume, version."""
+        study, profile, plume = self.study, self.study.profile, self.study.plume
+        (test,) = study.tests([study.single(ENVIRONMENT_NAMES[0])[0]], ENVIRONMENT_NAMES[0])
+        assert isinstance(test, Evaluate)
+        every = test.starts(plume)
+        numbers = {name: value for name, value in profile.to_dict().items() if name != "name"}
+        return {
+            "profile": profile.name,
+            "figures": list(self.figures),
+            "origin": plume.origin,
+            "fingerprint": plume.fingerprint,
+            "shape": list(plume.field.shape),
+            "source": list(plume.source),
+            "radius": study.world.radius,
+            **numbers,
+            "taus": list(profile.taus),
+            "epsilon_decay": profile.learning.epsilon_decay,
+            "searches": len(every),
+            "bayes_starts": len(sample(every, profile.bayes_starts)),
+            "heuristic_tau": HEURISTIC_TAU,
+            "heuristic_from": list(HEURISTIC_FROM),
+            "version": __version__,
+        }
+
+
+def _empty(made: xr.Dataset, dims: Sequence[str], value: float = np.nan) -> xr.DataArray:
+    """An array over coordinates of ``made``, filled with one value."""
+    shape = [made.sizes[dim] for dim in dims]
+    return xr.DataArray(np.full(shape, value), dims=dims, coords={dim: made.coords[dim] for dim in dims})
+
+
+def blank_times(whiffs: Whiffs) -> np.ndarray:
+    """Mean blank float[x, y] at every cell."""
+    snapshots, length, _ = whiffs.shape
+    columns = [transitions(whiffs.record(slice(x, x + 1))) for x in range(length)]
+    counts = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    return mean_durations(snapshots, *counts)[1]
+
+
+def by_bin(occupancy: np.ndarray, blank: np.ndarray) -> np.ndarray:
+    """Decisions [a, mode, x, y] by the mean blank of each cell: [a, mode, bin]; the last bin is for NaN."""
+    last = len(BLANK_CONTOURS) + 1
+    bins = np.where(np.isnan(blank), last, np.searchsorted(BLANK_CONTOURS, blank, side="right"))
+    return np.stack([occupancy[:, :, bins == b].sum(axis=2) for b in range(last + 1)], axis=2)

@@ -1,0 +1,107 @@
+"""The whole paper: the jobs that figures need, then their datasets.
+
+Results are kept in a store, so that any interruption costs the jobs under way and nothing else, and the same call goes
+on. Datasets depend on plume and profile alone: neither on the number of workers, nor on where a run was interrupted.
+The one dynamic step is the choice of tau, between two rounds of jobs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from whiffclock.paper.collect import Collector
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
+from whiffclock.paper.ensembles import AFTER_SCAN, Study
+from whiffclock.paper.figures import FIGURES, module
+from whiffclock.params import ENVIRONMENTS, InputError
+from whiffclock.runs.jobs import Account, JobStore, Tick, execute, missing, work_in
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Datasets, and where the time went: core-seconds by task, seconds to collect the datasets, seconds in all."""
+
+    datasets: Datasets
+    account: Account
+    collecting: float
+    elapsed: float
+
+
+def parse_figures(text: str | None) -> list[str]:
+    """``"fig3,s1"`` to ids, in the order of the paper; all of them by default."""
+    if text is None:
+        return list(FIGURES)
+    asked = [word.strip() for word in text.split(",") if word.strip()]
+    unknown = [word for word in asked if word not in FIGURES]
+    if unknown or not asked:
+        raise InputError(f"--only is {text!r}; it must be figures among {', '.join(FIGURES)}, separated by commas.")
+    return [figure for figure in FIGURES if figure in asked]
+
+
+def needs_of(figures: Sequence[str]) -> list[str]:
+    """What figures need, each once; the scan of tau for all that waits for it."""
+    found = dict.fromkeys(need for figure in figures for need in module(figure).NEEDS)
+    scan = ["tau scan training"] if any(need in AFTER_SCAN for need in found) else []
+    return list(dict.fromkeys([*scan, *found]))
+
+
+def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int, int]:
+    """Work of all jobs in searches, and how much of it is done already.
+
+    As long as tau is not chosen, trainings that wait for it are counted with any tau: their number and length do not
+    depend on it.
+    """
+    needs = needs_of(figures)
+    if "tau scan training" in needs and missing(study.jobs(["tau scan training"]), store):
+        study = Study(study.plume, study.profile, dict.fromkeys(ENVIRONMENT_NAMES, study.profile.taus[0]))
+    elif "tau scan training" in needs:
+        study = study.with_taus(store)
+    jobs = study.jobs(needs)
+    every = missing(jobs, _Empty(store.store))
+    return work_in(every, study.plume), work_in(every, study.plume) - work_in(missing(jobs, store), study.plume)
+
+
+class _Empty(JobStore):
+    """A store without results."""
+
+    def has(self, job: object) -> bool:
+        return False
+
+
+def reproduce(
+    study: Study,
+    store: JobStore,
+    figures: Sequence[str] = tuple(FIGURES),
+    workers: int = 1,
+    progress: Tick | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Reproduction:
+    """Compute what is missing, and return the datasets of ``figures``.
+
+    Parameters
+    ----------
+    workers
+        Jobs at a time.
+    progress
+        Called with the work done since its last call, in searches, from any thread.
+    say
+        Called with what is going on, in a few words.
+    """
+    start = time.perf_counter()
+    say = say or (lambda text: None)
+    account, needs = Account(), needs_of(figures)
+    for threshold in ENVIRONMENTS.values():  # bad input is found before any work is done
+        study.plume.starts(threshold, study.world)
+    if "tau scan training" in needs:
+        say("choosing tau")
+        execute(study.jobs(["tau scan training"]), study.plume, store, workers, progress, account)
+        study = study.with_taus(store)
+    say("training and testing")
+    execute(study.jobs(needs), study.plume, store, workers, progress, account)
+    say("collecting")
+    before = time.perf_counter()
+    datasets = Collector(study, store, needs, figures).datasets()
+    now = time.perf_counter()
+    return Reproduction(datasets, account, now - before, now - start)

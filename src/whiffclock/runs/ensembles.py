@@ -1,0 +1,287 @@
+"""Ensembles: the trainings, tests and choices that ``train``, ``compare`` and ``reproduce`` share.
+
+tau of the two-Q agents is chosen per environment: of the values of a scan, the one whose agents took closest to half of
+their training decisions in Q+ (mean over the scan's agents; the smaller of two that are equally close). The angle of
+cast-and-surge is the one with the highest mean G.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from whiffclock.agents.castsurge import ANGLES
+from whiffclock.agents.files import load_policy
+from whiffclock.agents.qlearning import sparse_share
+from whiffclock.evaluate import METRICS, Evaluation
+from whiffclock.memory import Memory, clock
+from whiffclock.params import (
+    EvaluationSettings,
+    InputError,
+    LearningSettings,
+    Settings,
+    WorldSettings,
+    environment_name,
+    require,
+)
+from whiffclock.plume import Plume
+from whiffclock.policy import Policy, TablePolicy
+from whiffclock.runs.jobs import Job, JobStore, Tick, execute, run
+from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, Train, policy_name
+from whiffclock.runs.store import Store
+
+#: Values of tau in the scan: with 1, where Q- takes over after two whiffs in a row, they bracket an even division of
+#: decisions in the densest plume as well.
+TAUS = (1, 2, 3, 5, 8, 12, 20, 35, 60)
+#: The one tau of the 2Q^h agents, which are never retrained.
+HEURISTIC_TAU = 10
+
+
+@dataclass(frozen=True)
+class TauScan(Settings):
+    """The scan from which tau is chosen: values, agents per value, and the length of their training."""
+
+    taus: tuple[int, ...] = TAUS
+    seeds: int = 3
+    episodes: int = 1_000_000
+    horizon: int = 500
+
+    def trainings(self, plume: Plume, threshold: float, world: WorldSettings) -> dict[int, list[Job]]:
+        """The trainings of each tau that the clock can tell."""
+        learning = LearningSettings.shortened(self.episodes, horizon=self.horizon)
+        return {
+            tau: [
+                Train(plume.fingerprint, threshold, clock(self.horizon, (tau,)), learning, world, seed)
+                for seed in range(self.seeds)
+            ]
+            for tau in self.taus
+            if tau < self.horizon
+        }
+
+
+def balanced(shares: dict[int, np.ndarray]) -> int:
+    """The tau whose share of decisions in Q+ is closest to one half."""
+    require(bool(shares), "The scan of tau has no value below the horizon.")
+    return min(shares, key=lambda tau: (abs(float(shares[tau].mean()) - 0.5), tau))
+
+
+def scan_shares(scan: dict[int, list[Job]], plume: Plume, store: JobStore) -> dict[int, np.ndarray]:
+    """Share of training decisions in Q+, float[agent], of each tau of a scan that is done."""
+    return {tau: np.array([sparse_share(run(job, plume, store)) for job in jobs]) for tau, jobs in scan.items()}
+
+
+def choose_tau(
+    plume: Plume,
+    threshold: float,
+    world: WorldSettings,
+    scan: TauScan,
+    store: JobStore,
+    workers: int = 1,
+    progress: Tick | None = None,
+) -> int:
+    """tau of the two-Q agents in an environment; what the scan trains stays in the store."""
+    trainings = scan.trainings(plume, threshold, world)
+    execute([job for jobs in trainings.values() for job in jobs], plume, store, workers, progress)
+    return balanced(scan_shares(trainings, plume, store))
+
+
+def best(evaluations: Sequence[Evaluation]) -> int:
+    """The one with the highest mean G; of equals, the first."""
+    return int(np.argmax([evaluation.mean("G") for evaluation in evaluations]))
+
+
+class PolicyFolder(JobStore):
+    """Policies in files with names, ``<environment>/<agent>-seed00.npz``; all other results in a hidden run store.
+
+    Parameters
+    ----------
+    named
+        The trainings whose policies get names.
+    force
+        Replace policies made with other settings, rather than refuse them.
+    """
+
+    def __init__(
+        self, folder: Path, named: Iterable[Train], store: Store | None = None, *, force: bool = False
+    ) -> None:
+        super().__init__(store or Store(folder / ".runs"))
+        self.shared = store is not None
+        self.paths = {job.key: policy_path(folder, job) for job in named}
+        self.done = {job.key for job in named if _holds(self.paths[job.key], job, force)}
+
+    def has(self, job: Job) -> bool:
+        """Whether the result is there."""
+        return job.key in self.done if job.key in self.paths else super().has(job)
+
+    def load(self, job: Job, plume: Plume) -> Any:
+        """The result."""
+        return TablePolicy.load(self.paths[job.key]) if job.key in self.paths else super().load(job, plume)
+
+    def save(self, job: Job, result: Any) -> None:
+        """Keep a result; a policy with a name goes into a store that was asked for as well."""
+        if job.key in self.paths:
+            result.save(self.paths[job.key])
+            self.done.add(job.key)
+        if job.key not in self.paths or self.shared:
+            super().save(job, result)
+
+
+def policy_path(folder: Path, job: Train) -> Path:
+    """Where the policy of a training is kept under a name."""
+    kind = job.memory.name.lower() + "".join(f"-tau{tau}" for tau in job.memory.spec.get("taus", ()))
+    return folder / environment_name(job.threshold) / f"{kind}-seed{job.seed:02d}.npz"
+
+
+def _holds(path: Path, job: Train, force: bool) -> bool:
+    """Whether the finished policy of this very training is there; another one in its place is refused."""
+    if not path.exists() or force:
+        return False
+    policy = TablePolicy.load(path)
+    wanted = {
+        "plume": job.plume,
+        "threshold": job.threshold,
+        "learning": job.learning.to_dict(),
+        "world": job.world.to_dict(),
+        "seed": job.seed,
+        "episodes_played": job.learning.episodes,
+    }
+    require(
+        policy.memory == job.memory and all(policy.made_from.get(name) == value for name, value in wanted.items()),
+        f"{path} holds a policy made with other settings; choose another folder, or --force to replace it.",
+    )
+    return True
+
+
+def find_policies(paths: Sequence[Path]) -> list[tuple[Path, Policy]]:
+    """Policies from files and folders (with all folders in them that are not hidden), in order of name."""
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found = sorted(
+                file for file in path.rglob("*.npz") if not any(p.startswith(".") for p in file.relative_to(path).parts)
+            )
+            require(bool(found), f"There are no policies in {path}.")
+            files += found
+        else:
+            files.append(path)
+    if not files:
+        raise InputError("No policies were named; give files, or a folder of them.")
+    return [(file, load_policy(file)) for file in files]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind of agent in one environment: an ensemble of evaluations."""
+
+    environment: str
+    agent: str
+    evaluations: Sequence[Evaluation]
+    note: str = ""
+
+    @property
+    def best(self) -> Evaluation:
+        """The evaluation with the highest G."""
+        return self.evaluations[best(self.evaluations)]
+
+    def values(self, metric: str) -> np.ndarray:
+        """One mean per agent of the ensemble."""
+        return np.array([e.mean(metric) for e in self.evaluations])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: quartiles and range over the ensemble, standard error of the best agent."""
+        out: dict[str, Any] = {
+            "environment": self.environment,
+            "agent": self.agent,
+            "n": len(self.evaluations),
+            "note": self.note,
+        }
+        for metric in METRICS:
+            low, q1, median, q3, high = np.quantile(self.values(metric), [0, 0.25, 0.5, 0.75, 1]).tolist()
+            out[metric] = {"min": low, "q1": q1, "median": median, "q3": q3, "max": high}
+        out["best"] = self.best.to_dict()
+        return out
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Policies side by side on the same starts, with cast-and-surge at its best angle.
+
+    Attributes
+    ----------
+    policies
+        Those to compare. Each is tested in the environment it was trained in, or ``everywhere``; one that belongs to
+        no environment in all of them.
+    settings
+        With a horizon, the same for all.
+    """
+
+    plume: Plume
+    policies: Sequence[Given | HeuristicTwoQ]
+    thresholds: Sequence[float]
+    world: WorldSettings
+    settings: EvaluationSettings
+    everywhere: bool = False
+
+    def tests(self) -> dict[tuple[str, str], list[Job]]:
+        """Evaluations by environment and agent."""
+        found: dict[tuple[str, str], list[Job]] = {}
+        for threshold in self.thresholds:
+            name = environment_name(threshold)
+            for job in self.policies:
+                trained = job.policy.threshold if isinstance(job, Given) else None
+                if self.everywhere and trained is not None:
+                    agent = f"{policy_name(job)} ({environment_name(trained)})"
+                elif trained in (None, threshold):
+                    agent = policy_name(job)
+                else:
+                    continue
+                found.setdefault((name, agent), []).append(self._test(job, threshold))
+            cast = [CastAndSurge(angle, self.settings.horizon or LearningSettings.horizon) for angle in ANGLES]
+            found[name, policy_name(cast[0])] = [self._test(job, threshold) for job in cast]
+        return found
+
+    def _test(self, policy: Job, threshold: float) -> Job:
+        return Evaluate(policy, self.plume.fingerprint, threshold, self.world, self.settings)
+
+    def rows(self, store: JobStore, workers: int = 1, progress: Tick | None = None) -> list[Row]:
+        """Test what is not tested yet, and put the ensembles into rows."""
+        tests = self.tests()
+        execute([job for jobs in tests.values() for job in jobs], self.plume, store, workers, progress)
+        rows = []
+        for (environment, agent), jobs in tests.items():
+            evaluations = [run(job, self.plume, store) for job in jobs]
+            if isinstance(jobs[0], Evaluate) and isinstance(jobs[0].policy, CastAndSurge):
+                chosen = best(evaluations)
+                rows.append(Row(environment, agent, [evaluations[chosen]], note=f"{ANGLES[chosen]} degrees"))
+            else:
+                rows.append(Row(environment, agent, evaluations))
+        return rows
+
+
+def heuristic_ensemble(policies: Iterable[Given], dense: float, sparse: float, tau: int) -> list[HeuristicTwoQ]:
+    """2Q^h agents from the single-Q agents of two environments, paired by seed."""
+    by_seed: dict[float, dict[int, Given]] = {dense: {}, sparse: {}}
+    for given in policies:
+        policy = given.policy
+        if isinstance(policy, TablePolicy) and policy.memory == clock(policy.memory.length):
+            threshold = policy.threshold
+            if threshold in by_seed and "seed" in policy.made_from:
+                by_seed[threshold][policy.made_from["seed"]] = given
+    seeds = sorted(by_seed[dense].keys() & by_seed[sparse].keys())
+    return [HeuristicTwoQ(by_seed[dense][s], by_seed[sparse][s], tau) for s in seeds]
+
+
+def training_jobs(
+    plume: Plume,
+    threshold: float,
+    memory: Memory,
+    learning: LearningSettings,
+    world: WorldSettings,
+    seeds: Iterable[int],
+) -> list[Train]:
+    """The trainings of an ensemble."""
+    return [Train(plume.fingerprint, threshold, memory, learning, world, seed) for seed in seeds]
