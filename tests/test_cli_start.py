@@ -1,0 +1,85 @@
+"""What the command line does before and around its commands: imports, names with brackets, Ctrl-C."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from whiffclock.cli import options as opt
+
+HEAVY = (
+    "numba",
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "xarray",
+    "dask",
+    "h5py",
+    "zarr",
+    "msgspec",
+    "jinja2",
+    "rich.progress",
+)
+
+
+def imported_by(code):
+    listing = f"import sys\n{code}\nprint(*(name for name in {HEAVY} if name in sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    return done.stderr.split()
+
+
+@pytest.mark.parametrize("command", [[], ["train"], ["plume"], ["plume", "export"], ["bayes"], ["pomdp"], ["runs"]])
+def test_help_imports_nothing_heavy(command):
+    words = [*command, "--help"]
+    assert imported_by(f"from whiffclock.cli import app\napp({words}, standalone_mode=False)") == []
+
+
+def test_the_package_imports_nothing_heavy():
+    assert imported_by("import whiffclock") == []
+
+
+def interrupted(folder, capsys):
+    with pytest.raises(typer.Exit) as caught, opt.training_bar(2, 10, folder):
+        raise KeyboardInterrupt
+    assert caught.value.exit_code == 130
+    return capsys.readouterr().err
+
+
+def test_ctrl_c_names_a_folder_only_if_something_is_in_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(opt, "talk", opt.Console(stderr=True, markup=False))
+    folder = tmp_path / "[a] policies"
+    assert "stopped; nothing was finished." in interrupted(folder, capsys)
+    (folder / "dense").mkdir(parents=True)
+    assert "stopped; nothing was finished." in interrupted(folder, capsys)
+    (folder / "dense" / "agent.npz").touch()
+    assert f"what is finished is in {folder}, the same command goes on" in interrupted(folder, capsys)
+
+
+def test_brackets_in_names_are_printed_as_they_are(tmp_path):
+    name = "[/c].npz"
+    small = ["--snapshots", "40", "--length", "12", "--width", "7"]
+    done = subprocess.run(
+        [sys.executable, "-c", "from whiffclock.cli import main; main()", "plume", "standin", name, *small],
+        cwd=tmp_path, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "200"},
+    )  # fmt: skip
+    assert name in done.stdout
+    assert (tmp_path / "[" / "c].npz").exists()
+    done = subprocess.run(
+        [sys.executable, "-c", "from whiffclock.cli import main; main()", "info", name],
+        cwd=tmp_path, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "200"},
+    )  # fmt: skip
+    assert "stand-in" in done.stdout
+
+
+def test_a_pipe_is_never_replaced(tmp_path):
+    pipe = tmp_path / "pipe.npz"
+    os.mkfifo(pipe)
+    done = subprocess.run(
+        [sys.executable, "-c", "from whiffclock.cli import main; main()", "plume", "standin", pipe, "--force"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == f"whiffclock: {pipe} cannot be written: it is there and is not a regular file.\n"
+    assert pipe.is_fifo()
