@@ -14,10 +14,22 @@ def weighted_quantiles(values: ArrayLike, weights: ArrayLike, q: ArrayLike) -> n
     This inverts the weighted distribution function: each quantile is one of the values, none is interpolated,
     and values without weight might as well not be there. A NaN stands for a value beyond all others, such as
     the beginning of a return that never begins; a quantile that falls there is NaN.
+
+    Parameters
+    ----------
+    values
+        float[n].
+    weights
+        float[n], or float[..., n] for several sets of weights of the same values; a set without any weight has
+        NaN for quantiles.
+
+    Returns
+    -------
+    float[...] for each set of weights and each share.
     """
     values, weights, q = (np.asarray(a, dtype=np.float64) for a in (values, weights, q))
     require(
-        values.ndim == 1 and values.shape == weights.shape,
+        values.ndim == 1 and weights.ndim >= 1 and values.shape == weights.shape[-1:],
         f"There are values of shape {values.shape} and weights of shape {weights.shape}; each value needs one weight.",
     )
     require(
@@ -25,8 +37,14 @@ def weighted_quantiles(values: ArrayLike, weights: ArrayLike, q: ArrayLike) -> n
         "Weights must be finite and not negative, and one of them positive.",
     )
     require(bool(((q >= 0) & (q <= 1)).all()), "A quantile is asked for at a share outside 0 to 1.")
-    values, weights = values[weights > 0], weights[weights > 0]
     order = np.argsort(values)  # NaN last
-    share = np.cumsum(weights[order] / weights.max())
-    # Rounding in the sum must not decide between two values.
-    return values[order][np.searchsorted(share / share[-1], q - 1e-12)]
+    values, weights = values[order], weights[..., order]
+    most = weights.max(axis=-1, keepdims=True)
+    share = np.cumsum(weights / np.where(most > 0, most, 1), axis=-1)
+    share /= np.where(most > 0, share[..., -1:], 1)
+    found = np.empty((*weights.shape[:-1], q.size))
+    for i, level in enumerate(q.ravel()):
+        # Rounding in the sum must not decide between two values.
+        reached = (share >= level - 1e-12) & (weights > 0)
+        found[..., i] = np.where(most[..., 0] > 0, values[reached.argmax(axis=-1)], np.nan)
+    return found.reshape((*weights.shape[:-1], *q.shape))
