@@ -32,19 +32,15 @@ def weighted_quantiles(values: ArrayLike, weights: ArrayLike, q: ArrayLike) -> n
         values.ndim == 1 and weights.ndim >= 1 and values.shape == weights.shape[-1:],
         f"There are values of shape {values.shape} and weights of shape {weights.shape}; each value needs one weight.",
     )
-    require(
-        bool(np.isfinite(weights).all() and (weights >= 0).all() and weights.any()),
-        "Weights must be finite and not negative, and one of them positive.",
-    )
+    low, high = (weights.min(), weights.max()) if weights.size else (0.0, 0.0)
+    require(bool(0 <= low and 0 < high < np.inf), "Weights must be finite and not negative, and one of them positive.")
     require(bool(((q >= 0) & (q <= 1)).all()), "A quantile is asked for at a share outside 0 to 1.")
     order = np.argsort(values)  # NaN last
-    values, weights = values[order], weights[..., order]
-    most = weights.max(axis=-1, keepdims=True)
-    share = np.cumsum(weights / np.where(most > 0, most, 1), axis=-1)
-    share /= np.where(most > 0, share[..., -1:], 1)
+    reached = np.cumsum(weights[..., order] / high, axis=-1)
+    total, least = reached[..., -1:], np.finfo(np.float64).tiny
     found = np.empty((*weights.shape[:-1], q.size))
-    for i, level in enumerate(q.ravel()):
-        # Rounding in the sum must not decide between two values.
-        reached = (share >= level - 1e-12) & (weights > 0)
-        found[..., i] = np.where(most[..., 0] > 0, values[reached.argmax(axis=-1)], np.nan)
+    for i, share in enumerate(q.ravel()):
+        # Rounding in the sum must not decide between two values; nor may a value without weight be the lowest.
+        first = (reached >= np.maximum((share - 1e-12) * total, least)).argmax(axis=-1)
+        found[..., i] = np.where(total[..., 0] >= least, values[order][first], np.nan)
     return found.reshape((*weights.shape[:-1], *q.shape))
