@@ -158,7 +158,8 @@ def void_path(data: Datasets, ensemble: str, mode: str, environment: str, agent:
     """One void trajectory, as far as it counts: int[moves + 1, (x, y)]."""
     found = data["recoveries"].sel(ensemble=ensemble, mode=mode, trained=environment, agent=agent)
     moves = int(found["steps"].sel(truncation=MAIN_TRUNCATION))
-    return found["path"].sel(step=np.arange(moves + 1), axis=["x", "y"]).transpose("step", "axis").values
+    path = found["path"].sel(step=np.arange(moves + 1), axis=["x", "y"]).transpose("step", "axis")
+    return path.values.astype(np.int64)
 
 
 def branches_in(data: Datasets, environment: str) -> xr.Dataset:

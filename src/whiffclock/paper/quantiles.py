@@ -33,7 +33,7 @@ def weighted_quantiles(values: ArrayLike, weights: ArrayLike, q: ArrayLike) -> n
         f"There are values of shape {values.shape} and weights of shape {weights.shape}; each value needs one weight.",
     )
     low, high = (weights.min(), weights.max()) if weights.size else (0.0, 0.0)
-    require(bool(0 <= low and 0 < high < np.inf), "Weights must be finite and not negative, and one of them positive.")
+    require(bool(low >= 0 and 0 < high < np.inf), "Weights must be finite and not negative, and one of them positive.")
     require(bool(((q >= 0) & (q <= 1)).all()), "A quantile is asked for at a share outside 0 to 1.")
     order = np.argsort(values)  # NaN last
     reached = np.cumsum(weights[..., order] / high, axis=-1)
