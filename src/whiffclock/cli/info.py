@@ -13,15 +13,7 @@ from rich.table import Table
 from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.params import (
-    ENVIRONMENTS,
-    ClockSettings,
-    EvaluationSettings,
-    InputError,
-    LearningSettings,
-    WorldSettings,
-    require,
-)
+from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, LearningSettings, WorldSettings, require
 
 
 @app.command()
@@ -48,6 +40,7 @@ def info(
 
 def installation() -> dict[str, Any]:
     """Version, machine and defaults."""
+    from whiffclock.memory import clock
     from whiffclock.runs.engine import cores
 
     return {
@@ -56,7 +49,7 @@ def installation() -> dict[str, Any]:
         "cores": cores(),
         "environments": ENVIRONMENTS,
         "world": WorldSettings().to_dict(),
-        "clock": ClockSettings().to_dict(),
+        "memory": clock().spec,
         "learning": LearningSettings().to_dict(),
         "evaluation": EvaluationSettings().to_dict(),
     }
@@ -72,14 +65,14 @@ def policy_facts(file: Path) -> dict[str, Any]:
     from whiffclock.agents.bayes import BeliefPolicy
     from whiffclock.agents.files import load_policy
     from whiffclock.geometry import geometry
-    from whiffclock.policy import ClockPolicy
+    from whiffclock.policy import TablePolicy
     from whiffclock.recovery import void_path
 
     policy = load_policy(file)
     if isinstance(policy, BeliefPolicy):
         return {"policy": policy.name, "grid": list(policy.model.target.shape), **policy.made_from}
-    assert isinstance(policy, ClockPolicy)
-    facts: dict[str, Any] = {"policy": policy.name, "clock": policy.clock.to_dict(), **policy.made_from}
+    assert isinstance(policy, TablePolicy)
+    facts: dict[str, Any] = {"policy": policy.name, "memory": policy.memory.spec, **policy.made_from}
     if "curve" in policy.records:
         episodes, mean_return, arrivals, steps = policy.records["curve"][-1].tolist()
         facts["at the end"] = {
@@ -88,10 +81,12 @@ def policy_facts(file: Path) -> dict[str, Any]:
             "arrivals": round(arrivals, 4),
             "steps": round(steps, 1),
         }
-        names = ("largest_void_state", "void_sum", "voids", "longest_blank", "blank_sum", "blanks")
-        facts["last episodes"] = dict(zip(names, policy.records["void"].tolist(), strict=True))
+    names = ("largest_void_state", "void_sum", "voids", "longest_blank", "blank_sum", "blanks")
     for mode in range(policy.modes):
-        facts["recovery" + f" in mode {mode}" * (policy.modes > 1)] = geometry(void_path(policy, mode)).to_dict()
+        where = f" in mode {mode}" * (policy.modes > 1)
+        if "void" in policy.records:
+            facts[f"last episodes{where}"] = dict(zip(names, policy.records["void"][mode].tolist(), strict=True))
+        facts[f"recovery{where}"] = geometry(void_path(policy, mode)).to_dict()
     return facts
 
 

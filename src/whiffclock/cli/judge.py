@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, environment_name, require
 
 if TYPE_CHECKING:
+    from whiffclock.evaluate import Evaluation
+    from whiffclock.params import WorldSettings
     from whiffclock.plume import Plume
+    from whiffclock.policy import Policy
 
 Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policy files, or folders of them.")]
 Snapshots = Annotated[int, typer.Option(help="Start snapshots per cell, stratified over the record.")]
 Seed = Annotated[int, typer.Option(help="Seed of the start snapshots.")]
 Gamma = Annotated[float, typer.Option(help="Discount in G.")]
-Horizon = Annotated[int | None, typer.Option(help="Steps allowed per search; default: the policy's H.")]
+Horizon = Annotated[
+    int | None, typer.Option(help="Steps allowed per search; default: those of training, of all the longest.")
+]
 
 
 @app.command()
@@ -48,8 +56,8 @@ def evaluate(
 
     from whiffclock.archive import require_writable, write_npz
     from whiffclock.evaluate import evaluate as judge
-    from whiffclock.experiments.ensembles import find_policies
     from whiffclock.paper.tables import evaluation_table
+    from whiffclock.runs.ensembles import find_policies
 
     settings = EvaluationSettings(snapshots, seed, gamma, horizon)
     world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
@@ -68,8 +76,9 @@ def evaluate(
         result = judge(policy, field, threshold, world, settings)
         named.append((path, environment_name(threshold), result))
     if records is not None:
-        for path, name, result in named:
-            write_npz(records / f"{path.parent.name}-{path.stem}-in-{name}.npz", result.arrays())
+        names = record_names([(path, name) for path, name, _ in named])
+        for name, (_, policy, _), (_, _, result) in zip(names, jobs, named, strict=True):
+            write_npz(records / name, provenance(policy, result, world) | result.arrays())
     if json:
         opt.print_json([{"file": str(path), "environment": name, **result.to_dict()} for path, name, result in named])
         return
@@ -96,34 +105,72 @@ def compare(
     start_threshold: opt.StartThreshold = "7e-6",
     start_on_whiff: opt.StartOnWhiff = False,
     end_of_record: opt.EndOfRecord = "wrap",
+    store: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Run store to keep results in; default: none.")
+    ] = None,
     json: opt.AsJson = False,
 ) -> None:
     """Put ensembles side by side, with 2Q^h and tuned cast-and-surge, on the same starts."""
-    from whiffclock.experiments.ensembles import find_policies
-    from whiffclock.experiments.performance import compare as compare_all
-    from whiffclock.experiments.performance import heuristic_ensemble
-    from whiffclock.paper.tables import comparison_table
+    from tempfile import TemporaryDirectory
 
-    settings = EvaluationSettings(snapshots, seed, gamma, horizon)
+    from whiffclock.evaluate import own_horizon
+    from whiffclock.paper.tables import comparison_table
+    from whiffclock.runs.engine import cores
+    from whiffclock.runs.ensembles import Comparison, find_policies, heuristic_ensemble
+    from whiffclock.runs.jobs import JobStore, missing, work_in
+    from whiffclock.runs.kinds import Given
+    from whiffclock.runs.store import Store
+
     world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
-    found = [policy for _, policy in find_policies(policies)]
-    trained = {policy.threshold for policy in found if policy.threshold is not None}
+    found = [Given.of(policy, path) for path, policy in find_policies(policies)]
+    longest = max(own_horizon(given.policy) for given in found)
+    settings = EvaluationSettings(snapshots, seed, gamma, longest if horizon is None else horizon)
+    trained = {given.policy.threshold for given in found if given.policy.threshold is not None}
     thresholds = opt.parse_thresholds(environment) if environment or not trained else sorted(trained)
     field = opt.open_plume(plume, source, part, train_share)
-    if heuristic_tau:
-        found += heuristic_ensemble(found, ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"], heuristic_tau)
-    with opt.talk.status("evaluating"):
-        rows = compare_all(field, found, thresholds, world, settings, everywhere=everywhere)
+    dense, sparse = ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"]
+    composed = heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
+    comparison = Comparison(field, [*found, *composed], thresholds, world, settings, everywhere)
+    with TemporaryDirectory() as folder, opt.progress_bar("searches") as bar:
+        results = JobStore(Store(store or Path(folder)))
+        tests = [job for jobs in comparison.tests().values() for job in jobs]
+        task = bar.add_task("testing", total=work_in(missing(tests, results), field))
+        rows = comparison.rows(results, cores(), lambda n: bar.update(task, advance=n))
     if json:
         opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in rows]})
         return
     opt.out.print(comparison_table(rows, "Median (range) of an ensemble, mean ±s.e. of one", caption(field, settings)))
-    warn_other_plume(field, [policy.made_from.get("plume") for policy in found])
+    warn_other_plume(field, [given.policy.made_from.get("plume") for given in found])
+
+
+def record_names(tested: list[tuple[Path, str]]) -> list[str]:
+    """A file name for each policy file and environment; with a digest of the path where two would be the same."""
+    names = [f"{path.parent.name}-{path.stem}-in-{environment}" for path, environment in tested]
+    digests = [sha256(str(path.resolve()).encode()).hexdigest()[:8] for path, _ in tested]
+    return [
+        f"{name}.npz" if names.count(name) == 1 else f"{name}-{digest}.npz"
+        for name, digest in zip(names, digests, strict=True)
+    ]
+
+
+def provenance(policy: Policy, result: Evaluation, world: WorldSettings) -> dict[str, Any]:
+    """What made a file of per-start records, as its header."""
+    import numpy as np
+
+    header = {
+        "format": "whiffclock evaluation 1",
+        "version": __version__,
+        "made_from": policy.made_from,
+        "world": world.to_dict(),
+        "evaluation": result.to_dict(),
+    }
+    return {"header": np.array(dumps(header))}
 
 
 def caption(field: Plume, settings: EvaluationSettings) -> str:
     """What was run, in one line."""
-    return f"{field.origin}; every start cell, {settings.snapshots} snapshots each"
+    longest = "" if settings.horizon is None else f", at most {settings.horizon} steps"
+    return f"{field.origin}; every start cell, {settings.snapshots} snapshots each{longest}"
 
 
 def warn_other_plume(field: Plume, trained_on: list[str | None]) -> None:

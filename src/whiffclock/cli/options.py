@@ -47,6 +47,11 @@ StartThreshold = Annotated[
 StartOnWhiff = Annotated[bool, typer.Option("--start-on-whiff", help="Start when there is a whiff.")]
 EndOfRecord = Annotated[str, typer.Option(metavar="wrap|avoid", help="What to do at the end of the record.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+StoreFolder = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="DIR", help="Run store to keep results in; default: inside the output folder."),
+]
+Workers = Annotated[int | None, typer.Option(help="Jobs at once; default: all cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -130,11 +135,11 @@ def print_json(value: Any) -> None:
 
 
 @contextmanager
-def training_bar(agents: int, episodes: int, folder: Path) -> Iterator[Callable[[int], None]]:
+def training_bar(what: str, episodes: int, folder: Path) -> Iterator[Callable[[int], None]]:
     """Progress over all episodes of an ensemble; Ctrl-C ends it with a sentence on what is kept."""
     try:
         with progress_bar("episodes") as bar:
-            job = bar.add_task(f"training {agents} agents", total=agents * episodes)
+            job = bar.add_task(what, total=episodes)
             yield lambda n: bar.update(job, advance=n)
     except KeyboardInterrupt:
         raise stopped(folder) from None

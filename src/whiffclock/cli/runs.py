@@ -77,6 +77,33 @@ def show(
 
 
 @runs_app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the NetCDF files.")],
+    store: StoreFolder = _STORE,
+    profile: Annotated[str, typer.Option(metavar="NAME", help="Profile of the reproduction.")] = "quick",
+    only: Annotated[str | None, typer.Option(metavar="IDS", help="What these figures need; default: all.")] = None,
+    plume: opt.PlumeFile = None,
+    source: opt.Source = None,
+) -> None:
+    """Write the datasets of a finished reproduction as NetCDF: searches, recoveries, and those of figs. 1, 6 and 8."""
+    from whiffclock.archive import require_writable
+    from whiffclock.paper.ensembles import Study
+    from whiffclock.paper.profiles import profile_named
+    from whiffclock.paper.reproduce import outlook, parse_figures, reproduce
+    from whiffclock.runs.jobs import JobStore
+    from whiffclock.runs.store import Store
+
+    figures, results = parse_figures(only), JobStore(Store(store))
+    results.store.entries()
+    require_writable(folder)
+    study = Study(opt.open_plume(plume, source), profile_named(profile))
+    total, done = outlook(study, results, figures)
+    require(done == total, f"{store} has not all results of this reproduction; whiffclock reproduce computes them.")
+    for path in reproduce(study, results, figures).datasets.save(folder):
+        opt.out.print(f"{path}, {decimal(path.stat().st_size)}", soft_wrap=True)
+
+
+@runs_app.command()
 def prune(
     store: StoreFolder = _STORE,
     kind: Annotated[list[str] | None, typer.Option("--kind", help="Remove all of this kind, too; repeatable.")] = None,
@@ -180,15 +207,12 @@ def removal_table(found: dict[Path, str], store: Path) -> Table:
 
 def headline(description: dict[str, Any]) -> str:
     """Environment, agent, settings and seed as far as a description has them, or else all its simple values."""
-    policy, whole, profile = (_part(description, name) for name in ("policy", "of", "profile"))
-    threshold = description.get("threshold")
+    policy, threshold = _part(description, "policy"), description.get("threshold")
     environment = environment_name(threshold) if isinstance(threshold, int | float) else ""
+    if policy and "mode" in description:
+        return f"mode {description['mode']} of {headline(policy)}"
     if policy:
         return f"{headline(policy)}, in {environment}"
-    if whole:
-        return f"mode {description.get('mode')} of {headline(whole)}"
-    if {"seeds", "episodes"} <= profile.keys():
-        return f"{profile['seeds']} agents per ensemble, {profile['episodes']:,} episodes"
     words = [environment, str(description.get("agent", "")), *_settings(description)]
     simple = (f"{name} {value}" for name, value in description.items() if not isinstance(value, dict | list))
     return " ".join(filter(None, words)) or ", ".join(simple)
@@ -196,9 +220,9 @@ def headline(description: dict[str, Any]) -> str:
 
 def _settings(description: dict[str, Any]) -> Iterator[str]:
     """The settings by which agents of one kind differ, in a few words each."""
-    part = _part(description, "dense") or description  # 2Q^h is told by one of the two it is made of
-    clock, learning, world = (_part(part, name) for name in ("clock", "learning", "world"))
-    if taus := [description["tau"]] if "tau" in description else clock.get("taus"):
+    part = _part(description, "dense") or description  # 2Q^h is described by one of the two it is made of
+    memory, learning, world, solver = (_part(part, name) for name in ("memory", "learning", "world", "solver"))
+    if taus := [description["tau"]] if "tau" in description else memory.get("taus"):
         yield f"tau {','.join(map(str, taus))}"
     if "angle" in description:
         yield f"{description['angle']:g} degrees"
@@ -206,6 +230,8 @@ def _settings(description: dict[str, Any]) -> Iterator[str]:
         yield f"seed {part['seed']}"
     if learning.get("episodes", LearningSettings.episodes) != LearningSettings.episodes:
         yield f"{learning['episodes']:,} episodes"
+    if solver.get("backups"):
+        yield f"{solver['backups']:,} backups"
     if world.get("start_on_whiff"):
         yield "from whiffs"
     if "start_threshold" in world and world["start_threshold"] is None:

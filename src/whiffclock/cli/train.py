@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.params import ClockSettings, InputError, LearningSettings, environment_name, require
+from whiffclock.params import InputError, LearningSettings, environment_name, require
+
+if TYPE_CHECKING:
+    from whiffclock.memory import Memory
 
 
 @app.command()
@@ -20,9 +23,14 @@ def train(
     part: opt.Part = "all",
     train_share: opt.TrainShare = 0.5,
     environment: opt.Environment = None,
+    memory: Annotated[
+        str, typer.Option(metavar="NAME[:N]", help="What agents remember: clock, or window:4, the last 4 observations.")
+    ] = "clock",
     tau: Annotated[
         str | None,
-        typer.Option(metavar="N[,N]|auto", help="Blank thresholds: none single-Q, one two-Q, more k-mode."),
+        typer.Option(
+            metavar="N[,N]|auto", help="Blank thresholds of the clock: none single-Q, one two-Q, more k-mode."
+        ),
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of agents per environment.")] = 20,
     first_seed: Annotated[int, typer.Option(help="Seed of the first agent.")] = 0,
@@ -30,12 +38,14 @@ def train(
     decay: Annotated[
         float | None, typer.Option(help="Episodes over which both schedules fall; default: 2.5 of 3.")
     ] = None,
-    horizon: Annotated[int, typer.Option(help="H: clock states and longest episode.")] = 500,
+    horizon: Annotated[
+        int, typer.Option(help="H: longest episode, and states of the clock unless --memory says.")
+    ] = LearningSettings.horizon,
     gamma: Annotated[float, typer.Option(help="Discount.")] = LearningSettings.gamma,
-    alpha_start: Annotated[float, typer.Option()] = LearningSettings.alpha_start,
-    alpha_end: Annotated[float, typer.Option()] = LearningSettings.alpha_end,
-    epsilon_start: Annotated[float, typer.Option()] = LearningSettings.epsilon_start,
-    epsilon_end: Annotated[float, typer.Option()] = LearningSettings.epsilon_end,
+    alpha_start: Annotated[float, typer.Option(help="First learning rate.")] = LearningSettings.alpha_start,
+    alpha_end: Annotated[float, typer.Option(help="Last learning rate.")] = LearningSettings.alpha_end,
+    epsilon_start: Annotated[float, typer.Option(help="First rate of exploration.")] = LearningSettings.epsilon_start,
+    epsilon_end: Annotated[float, typer.Option(help="Last rate of exploration.")] = LearningSettings.epsilon_end,
     q_start: Annotated[float, typer.Option(help="First value of every Q.")] = LearningSettings.q_start,
     bootstrap: Annotated[bool, typer.Option(help="Bootstrap the target of a cut-short episode (R8).")] = True,
     split_zero: Annotated[bool, typer.Option("--split-zero", help="One whiff state per mode (R6).")] = False,
@@ -44,24 +54,31 @@ def train(
     start_threshold: opt.StartThreshold = "7e-6",
     start_on_whiff: opt.StartOnWhiff = False,
     end_of_record: opt.EndOfRecord = "wrap",
-    workers: Annotated[int | None, typer.Option(help="Trainings at once; default: all cores.")] = None,
+    store: opt.StoreFolder = None,
+    workers: opt.Workers = None,
     force: Annotated[bool, typer.Option("--force", help="Replace policies made with other settings.")] = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Train clock agents by Q-learning. Every default is the paper's value.
+    """Train agents by Q-learning. Every default is the paper's value.
 
     A policy that is already in the folder, made with the same settings, is kept: an interrupted training
     of an ensemble goes on where it stopped.
     """
-    from whiffclock.agents.qlearning import Task
-    from whiffclock.experiments.ensembles import policy_path, train_ensembles
-    from whiffclock.experiments.tuning import balanced_tau
+    from whiffclock.archive import require_writable
+    from whiffclock.memory import parse_memory
+    from whiffclock.runs.engine import cores
+    from whiffclock.runs.ensembles import PolicyFolder, TauScan, choose_tau, policy_path, training_jobs
+    from whiffclock.runs.jobs import execute, missing, run, work_in
+    from whiffclock.runs.store import Store
+    from whiffclock.search import start_cells
 
     require(seeds >= 1, f"--seeds is {seeds}; at least one agent is needed.")
+    require(first_seed >= 0, f"The seed is {first_seed}; it must be 0 or more.")
     require(workers is None or workers >= 1, f"--workers is {workers}; it must be at least 1.")
     changes = {"alpha_decay": decay, "epsilon_decay": decay} if decay is not None else {}
     learning = LearningSettings.shortened(
         episodes,
+        horizon=horizon,
         gamma=gamma,
         alpha_start=alpha_start,
         alpha_end=alpha_end,
@@ -72,43 +89,59 @@ def train(
         **changes,
     )
     world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
-    field = opt.open_plume(plume, source, part, train_share)
-    tasks = []
-    for threshold in opt.parse_thresholds(environment):
-        taus = parse_taus(tau)
-        if taus is None:
-            with opt.talk.status(f"choosing tau for the {environment_name(threshold)} plume"):
-                taus = (balanced_tau(field, threshold, world, horizon),)
-        clock = ClockSettings(horizon, taus, split_zero, literal_tau)
-        tasks += [
-            Task(field, threshold, clock, learning, world, seed) for seed in range(first_seed, first_seed + seeds)
-        ]
+    taus, at_once = parse_taus(tau), workers or cores()
+    require(memory.startswith("clock") or tau is None, f"--tau belongs to the clock; the memory is {memory}.")
 
-    with opt.training_bar(len(tasks), episodes, out) as progress:
-        done = train_ensembles(tasks, out, workers, progress, force=force)
+    def remembered(found: tuple[int, ...]) -> Memory:
+        return parse_memory(memory, length=horizon, taus=found, split_zero=split_zero, literal_tau=literal_tau)
+
+    chosen = dict.fromkeys(opt.parse_thresholds(environment), taus or ())
+    remembered(taus or ())
+    field = opt.open_plume(plume, source, part, train_share)
+    require_writable(out)
+    for threshold in chosen:  # bad input is found before any work is done
+        start_cells(field, threshold, world, horizon)
+    kept = Store(store) if store is not None else None
+    if taus is None:
+        scan = TauScan(seeds=min(3, seeds), episodes=max(1, round(episodes / 3)), horizon=horizon)
+        agents = [job for t in chosen for jobs in scan.trainings(field, t, world).values() for job in jobs]
+        scanned = PolicyFolder(out, [], kept)
+        with opt.training_bar("choosing tau", work_in(missing(agents, scanned), field), out) as progress:
+            for threshold in chosen:
+                chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, at_once, progress),)
+    jobs = [
+        job
+        for threshold, found in chosen.items()
+        for job in training_jobs(
+            field, threshold, remembered(found), learning, world, range(first_seed, first_seed + seeds)
+        )
+    ]
+    folder = PolicyFolder(out, jobs, kept, force=force)
+    with opt.training_bar(f"training {len(jobs)} agents", work_in(missing(jobs, folder), field), out) as progress:
+        fresh = {job.key for job in execute(jobs, field, folder, at_once, progress)}
+    policies = [run(job, field, folder) for job in jobs]
 
     summary = [
         {
-            "file": str(policy_path(out, task)),
-            "agent": task.name,
-            "environment": environment_name(task.threshold),
-            "tau": list(task.clock.taus),
-            "seed": task.seed,
+            "file": str(policy_path(out, job)),
+            "agent": job.agent,
+            "environment": environment_name(job.threshold),
+            "memory": job.memory.spec,
+            "tau": job.memory.spec.get("taus", []),
+            "seed": job.seed,
             "training_return": float(policy.records["curve"][-1, 1]),
             "training_arrivals": float(policy.records["curve"][-1, 2]),
-            "trained_now": fresh,
+            "trained_now": job.key in fresh,
         }
-        for task, (policy, fresh) in zip(tasks, done, strict=True)
+        for job, policy in zip(jobs, policies, strict=True)
     ]
     if json:
         opt.print_json(summary)
         return
-    fresh_count = sum(item["trained_now"] is True for item in summary)
     opt.out.print(
-        f"{fresh_count} policies trained, {len(summary) - fresh_count} were there already; all in {out}/ "
-        f"({field.origin})."
+        f"{len(fresh)} policies trained, {len(jobs) - len(fresh)} were there already; all in {out}/ ({field.origin})."
     )
-    opt.out.print(f"Next: whiffclock compare {out}")
+    opt.out.print(f"Next: whiffclock compare {out}" + ("" if plume is None else f" --plume {plume}"))
 
 
 def parse_taus(text: str | None) -> tuple[int, ...] | None:

@@ -316,6 +316,7 @@ class Collector:
             "fingerprint": plume.fingerprint,
             "shape": list(plume.field.shape),
             "source": list(plume.source),
+            "highest": plume.highest,
             "radius": study.world.radius,
             **numbers,
             "taus": list(profile.taus),

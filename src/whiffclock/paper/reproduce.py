@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from whiffclock.paper.collect import Collector
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.paper.ensembles import AFTER_SCAN, Study
-from whiffclock.paper.figures import FIGURES, module
+from whiffclock.paper.figures import FIGURES, drawing
 from whiffclock.params import ENVIRONMENTS, InputError
 from whiffclock.runs.jobs import Account, JobStore, Tick, execute, missing, work_in
 
@@ -42,7 +42,7 @@ def parse_figures(text: str | None) -> list[str]:
 
 def needs_of(figures: Sequence[str]) -> list[str]:
     """What figures need, each once; the scan of tau for all that waits for it."""
-    found = dict.fromkeys(need for figure in figures for need in module(figure).NEEDS)
+    found = dict.fromkeys(need for figure in figures for need in drawing(figure).NEEDS)
     scan = ["tau scan training"] if any(need in AFTER_SCAN for need in found) else []
     return list(dict.fromkeys([*scan, *found]))
 

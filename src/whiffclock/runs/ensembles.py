@@ -31,7 +31,7 @@ from whiffclock.params import (
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.runs.jobs import Job, JobStore, Tick, execute, run
-from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, Train, policy_name
+from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, Train
 from whiffclock.runs.store import Store
 
 #: Values of tau in the scan: with 1, where Q- takes over after two whiffs in a row, they bracket an even division of
@@ -114,8 +114,14 @@ class PolicyFolder(JobStore):
         self.done = {job.key for job in named if _holds(self.paths[job.key], job, force)}
 
     def has(self, job: Job) -> bool:
-        """Whether the result is there."""
-        return job.key in self.done if job.key in self.paths else super().has(job)
+        """Whether the result is there; a policy that only the store has gets its file now."""
+        if job.key not in self.paths:
+            return super().has(job)
+        if job.key not in self.done and self.shared and super().has(job):
+            record, path = self.store.load(job.kind, job.description), self.paths[job.key]
+            TablePolicy.from_arrays(record.arrays, path).save(path)
+            self.done.add(job.key)
+        return job.key in self.done
 
     def load(self, job: Job, plume: Plume) -> Any:
         """The result."""
@@ -234,14 +240,14 @@ class Comparison:
             for job in self.policies:
                 trained = job.policy.threshold if isinstance(job, Given) else None
                 if self.everywhere and trained is not None:
-                    agent = f"{policy_name(job)} ({environment_name(trained)})"
+                    agent = f"{job.agent} ({environment_name(trained)})"
                 elif trained in (None, threshold):
-                    agent = policy_name(job)
+                    agent = job.agent
                 else:
                     continue
                 found.setdefault((name, agent), []).append(self._test(job, threshold))
             cast = [CastAndSurge(angle, self.settings.horizon or LearningSettings.horizon) for angle in ANGLES]
-            found[name, policy_name(cast[0])] = [self._test(job, threshold) for job in cast]
+            found[name, cast[0].agent] = [self._test(job, threshold) for job in cast]
         return found
 
     def _test(self, policy: Job, threshold: float) -> Job:

@@ -57,9 +57,8 @@ class Job:
     def description(self) -> dict[str, Any]:
         """Everything that determines its result, in plain values."""
         described = [f.name for f in fields(self) if f.metadata.get("described", True)]
-        return {"job": type(self).__name__, "revision": self.revision} | {
-            name: _plain(getattr(self, name)) for name in described
-        }
+        what = {"job": type(self).__name__, "agent": self.agent, "revision": self.revision}
+        return what | {name: _plain(getattr(self, name)) for name in described}
 
     @cached_property
     def key(self) -> str:
@@ -71,6 +70,11 @@ class Job:
         """The jobs it rests on, by field."""
         found = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in found.items() if isinstance(value, Job)}
+
+    @property
+    def agent(self) -> str:
+        """The kind of agent that it is about."""
+        raise NotImplementedError
 
     @property
     def task(self) -> str:

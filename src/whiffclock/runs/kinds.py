@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.agents.bayes import BayesSettings, BeliefPolicy, quasi_optimal, search_model
+from whiffclock.agents.bayes import QUASI_OPTIMAL, BayesSettings, BeliefPolicy, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q, one_mode
 from whiffclock.agents.files import belief_policy_arrays, belief_policy_from
@@ -44,9 +44,14 @@ class Train(Job):
     seed: int = 0
 
     @property
+    def agent(self) -> str:
+        """The name that goes with its memory."""
+        return self.memory.name
+
+    @property
     def task(self) -> str:
         """Training of a kind of agent."""
-        return f"training {self.memory.name}"
+        return f"training {self.agent}"
 
     def cost(self, plume: Plume) -> int:
         """One search per episode."""
@@ -79,6 +84,11 @@ class CastAndSurge(Job):
     angle: float
     length: int
 
+    @property
+    def agent(self) -> str:
+        """Name of the policy."""
+        return "cast-and-surge"
+
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
         """Write down its actions."""
         return cast_and_surge(self.angle, self.length)
@@ -95,6 +105,11 @@ class HeuristicTwoQ(Job):
     sparse: Job
     tau: int
 
+    @property
+    def agent(self) -> str:
+        """Name of the policy."""
+        return "2Q^h"
+
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
         """Put the two together."""
         return heuristic_two_q(needed["dense"], needed["sparse"], self.tau)
@@ -109,6 +124,11 @@ class OneMode(Job):
 
     policy: Job
     mode: int
+
+    @property
+    def agent(self) -> str:
+        """Name of the policy."""
+        return f"{self.policy.agent}, mode {self.mode} only"
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
         """Take the mode out."""
@@ -125,6 +145,11 @@ class Given(Job):
     name: str
     digest: str
     policy: Policy = field(metadata=CARRIED, compare=False, repr=False)
+
+    @property
+    def agent(self) -> str:
+        """Name of the policy."""
+        return self.name
 
     @classmethod
     def of(cls, policy: Policy, file: Path | None = None) -> Given:
@@ -155,9 +180,14 @@ class Evaluate(Job):
     sampled: int | None = None
 
     @property
+    def agent(self) -> str:
+        """Name of the policy."""
+        return self.policy.agent
+
+    @property
     def task(self) -> str:
         """Tests of a kind of policy."""
-        return f"testing {policy_name(self.policy)}"
+        return f"testing {self.agent}"
 
     def cost(self, plume: Plume) -> int:
         """One search per start; those on beliefs take longer."""
@@ -196,7 +226,7 @@ class Evaluate(Job):
         modes = arrays["mode_steps"].shape[1]
         occupancy = arrays.get("occupancy", np.zeros((modes, *plume.field.shape[1:])))
         return Evaluation(
-            policy=policy_name(self.policy),
+            policy=self.agent,
             threshold=self.threshold,
             starts=self.starts(plume),
             settings=self.settings,
@@ -222,9 +252,14 @@ class Solve(Job):
     solver: SolverSettings
 
     @property
+    def agent(self) -> str:
+        """Name of the policy."""
+        return QUASI_OPTIMAL
+
+    @property
     def task(self) -> str:
         """Solving."""
-        return "solving the Bayesian agent"
+        return f"solving {self.agent}"
 
     def cost(self, plume: Plume) -> int:
         """By its budget of backups."""
@@ -266,9 +301,14 @@ class Branch(Job):
     settings: BranchSettings
 
     @property
+    def agent(self) -> str:
+        """Name of the policy."""
+        return self.policy.agent
+
+    @property
     def task(self) -> str:
         """Branches of a kind of policy."""
-        return f"forced blanks of {policy_name(self.policy)}"
+        return f"forced blanks of {self.agent}"
 
     def cost(self, plume: Plume) -> int:
         """By the number of searches."""
@@ -288,16 +328,6 @@ class Branch(Job):
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Branches:
         """Inverse of :meth:`pack`."""
         return Branches(**arrays, paths=[])
-
-
-def policy_name(job: Job) -> str:
-    """What the policy of a job is called."""
-    names = {CastAndSurge: "cast-and-surge", HeuristicTwoQ: "2Q^h", Solve: "Bayesian"}
-    if isinstance(job, Train):
-        return job.memory.name
-    if isinstance(job, OneMode):
-        return f"{policy_name(job.policy)}, mode {job.mode} only"
-    return job.name if isinstance(job, Given) else names[type(job)]
 
 
 _STARTS: dict[tuple, Starts] = {}

@@ -29,7 +29,7 @@ from whiffclock.archive import first_line, leftovers, read_npz, write_npz
 from whiffclock.params import InputError, require
 
 #: One more whenever results of the same description come out differently, or are laid out differently.
-FORMAT = 1
+FORMAT = 2
 
 _KEY_DIGITS = 20
 _KIND = re.compile(r"[a-z][a-z0-9-]*")
