@@ -1,11 +1,11 @@
 """Hand-made results in which every claim holds, and what to change so that one does not."""
 
 import numpy as np
-
-from whiffclock.evaluate import METRICS
 from whiffclock.experiments.measures import ENVIRONMENT_NAMES, GEOMETRY
 from whiffclock.experiments.reproduce import FIGURES
 from whiffclock.experiments.results import Result
+
+from whiffclock.evaluate import METRICS
 from whiffclock.geometry import Truncation
 from whiffclock.params import ENVIRONMENTS
 

@@ -119,7 +119,7 @@ def q_learning(world, memory, learning, cells, counter, *, start_on_whiff=False,
             state = memory.state()
             records.usage[memory.mode] += 1
             if recording and memory.blank > 0:
-                records.void_states.append(memory.clock())
+                records.void_states.append((memory.mode, memory.clock()))
             word = random.word()
             explore = (word >> 11) < int(epsilon * 2**53)
             action = word & 3 if explore else first_best(q[state])
@@ -131,7 +131,7 @@ def q_learning(world, memory, learning, cells, counter, *, start_on_whiff=False,
             else:
                 whiff = world.smell(x, y, t)
                 if whiff and recording and since_whiff and memory.blank > 0:
-                    records.blanks.append(memory.blank)
+                    records.blanks.append((memory.mode, memory.blank))
                 since_whiff = since_whiff or whiff
                 memory.observe(whiff)
                 target = -(1.0 - gamma) + gamma * max(q[memory.state()])

@@ -5,15 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from trainings import clock_task
 
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q, one_mode
-from whiffclock.agents.qlearning import Task, Training, train
+from whiffclock.agents.qlearning import Training, sparse_share, train
 from whiffclock.episode import scheduled
 from whiffclock.evaluate import evaluate
-from whiffclock.experiments.tuning import balanced_tau, sparse_share, tune_angle
-from whiffclock.params import ClockSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.memory import clock
+from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
+from whiffclock.runs.ensembles import TAUS, Comparison, TauScan, choose_tau
+from whiffclock.runs.jobs import JobStore
+from whiffclock.runs.store import Store
 from whiffclock.policy import ACTIONS
 from whiffclock.recovery import void_path
 
@@ -36,7 +40,7 @@ def test_one_decision_by_hand():
     field[:, 3, 2] = 1.0
     plume = Plume.from_array(field, (0, 2))
     learning = LearningSettings(episodes=1, epsilon_start=0.0, epsilon_end=0.0, alpha_end=0.1)
-    training = Training(Task(plume, 1.0, ClockSettings(5), learning, WorldSettings(start_threshold=None)))
+    training = Training(clock_task(plume, 1.0, clock(5), learning, WorldSettings(start_threshold=None)))
     training.advance(1)
     # All Q are -1, the tie goes to upwind, and Q(0, upwind) = -1 + 0.1 (1 - (-1)).
     assert training.q[0].tolist() == [-1 + 0.1 * 2.0, -1, -1, -1]
@@ -49,7 +53,7 @@ def test_the_return_is_the_discounted_sum():
     field[:, 8, 2] = 1.0
     plume = Plume.from_array(field, (0, 2))
     learning = LearningSettings(episodes=1, epsilon_start=0.0, epsilon_end=0.0, gamma=0.9)
-    task = Task(plume, 1.0, ClockSettings(20), learning, WorldSettings(start_threshold=None))
+    task = clock_task(plume, 1.0, clock(20), learning, WorldSettings(start_threshold=None))
     # Q(s, upwind) only falls while the episode lasts if -0.1 + 0.9 * (-1) < -1, which it does not: the
     # agent walks upwind six times. Return: -0.1 (1 + .9 + ... + .9^4) + .9^5.
     expected = -0.1 * sum(0.9**t for t in range(5)) + 0.9**5
@@ -63,9 +67,9 @@ def test_episodes_of_500_blanks_are_learned_from_and_searched(taus):
     field[0, 399, 2] = 1.0
     plume = Plume.from_array(field, (0, 2))
     world = WorldSettings(start_threshold=None)
-    task = Task(plume, 1.0, ClockSettings(500, taus), LearningSettings.shortened(40), world)
+    task = clock_task(plume, 1.0, clock(500, taus), LearningSettings.shortened(40), world)
     policy = train(task)
-    assert policy.records["void"][0] == 499
+    assert policy.records["void"][:, 0].max() == 499
     assert policy.records["curve"][:, 3].max() == 500
     downwind = replace(policy, actions=np.full_like(policy.actions, 3))
     seen = evaluate(downwind, plume, 1.0, world)
@@ -74,7 +78,7 @@ def test_episodes_of_500_blanks_are_learned_from_and_searched(taus):
 
 
 def test_same_seed_same_bits_in_any_number_of_parts(plume):
-    task = Task(plume, 3e-6, ClockSettings(100, (5,)), LearningSettings.shortened(3000), seed=7)
+    task = clock_task(plume, 3e-6, clock(100, (5,)), LearningSettings.shortened(3000), seed=7)
     whole, parts = Training(task), Training(task)
     whole.advance(3000)
     while not parts.done:
@@ -82,28 +86,29 @@ def test_same_seed_same_bits_in_any_number_of_parts(plume):
     assert np.array_equal(whole.q, parts.q)
     for key, value in whole.policy().records.items():
         assert np.array_equal(value, parts.policy().records[key]), key
-    other = Training(Task(plume, 3e-6, ClockSettings(100, (5,)), LearningSettings.shortened(3000), seed=8))
+    other = Training(clock_task(plume, 3e-6, clock(100, (5,)), LearningSettings.shortened(3000), seed=8))
     other.advance(3000)
     assert not np.array_equal(whole.q, other.q)
 
 
 def test_learning_beats_a_random_walk_and_improves(plume):
-    policy = train(Task(plume, 3e-6, ClockSettings(200), SHORT, seed=0))
+    policy = train(clock_task(plume, 3e-6, clock(200), SHORT, seed=0))
     curve = policy.records["curve"]
     assert curve[-20:, 1].mean() > curve[:20, 1].mean() + 0.3
     assert evaluate(policy, plume, 3e-6).mean("f+") > 0.8
     assert policy.actions[0] == ACTIONS.index("upwind")
 
 
-def test_two_q_uses_both_modes(plume):
-    policy = train(Task(plume, 3e-6, ClockSettings(200, (3,)), LearningSettings.shortened(2000), seed=0))
+def test_two_q_uses_both_modes(plume, tmp_path):
+    policy = train(clock_task(plume, 3e-6, clock(200, (3,)), LearningSettings.shortened(2000), seed=0))
     assert 0.05 < sparse_share(policy) < 0.95
-    assert balanced_tau(plume, 3e-6, horizon=200, episodes=500) in (2, 3, 5, 8, 12, 20, 35, 60)
+    scan = TauScan(seeds=1, episodes=500, horizon=200)
+    assert choose_tau(plume, 3e-6, WorldSettings(), scan, JobStore(Store(tmp_path))) in TAUS
 
 
 def test_a_record_that_is_too_short_to_avoid_its_end_is_refused(plume):
     with pytest.raises(InputError, match="200 snapshots"):
-        Training(Task(plume, 3e-6, ClockSettings(500), SHORT, WorldSettings(end_of_record="avoid")))
+        Training(clock_task(plume, 3e-6, clock(500), SHORT, WorldSettings(end_of_record="avoid")))
 
 
 def test_cast_and_surge_is_algorithm_1():
@@ -121,11 +126,13 @@ def test_impossible_angles_are_refused(angle):
         cast_and_surge(angle)
 
 
-def test_tuning_takes_the_best_angle(plume):
-    tuned, evaluation = tune_angle(plume, 3e-6, angles=(10, 40, 70))
+def test_tuning_takes_the_best_angle(plume, tmp_path):
+    comparison = Comparison(plume, [], [3e-6], WorldSettings(), EvaluationSettings(horizon=500))
+    (tuned,) = comparison.rows(JobStore(Store(tmp_path)))
     for angle in (10, 40, 70):
-        assert evaluation.mean("G") >= evaluate(cast_and_surge(angle), plume, 3e-6).mean("G")
-    assert tuned.made_from["angle"] in (10, 40, 70)
+        assert tuned.best.mean("G") >= evaluate(cast_and_surge(angle), plume, 3e-6).mean("G")
+    best = float(tuned.note.removesuffix(" degrees"))
+    assert tuned.best.mean("G") == evaluate(cast_and_surge(best), plume, 3e-6).mean("G")
 
 
 def test_heuristic_two_q_is_its_two_halves(plume):
@@ -148,8 +155,8 @@ def test_the_void_path_of_cast_and_surge():
 
 
 def test_the_truncations_are_read_off_the_training(plume):
-    policy = train(Task(plume, 3e-6, ClockSettings(100), LearningSettings.shortened(500)))
-    largest, void_sum, voids, longest, blank_sum, blanks = policy.records["void"].tolist()
+    policy = train(clock_task(plume, 3e-6, clock(100), LearningSettings.shortened(500)))
+    ((largest, void_sum, voids, longest, blank_sum, blanks),) = policy.records["void"].tolist()
     assert len(void_path(policy, truncation="none")) == 101
     assert len(void_path(policy)) == largest + 1
     assert len(void_path(policy, truncation="mean void state")) == round(void_sum / voids) + 1

@@ -7,6 +7,7 @@ import struct
 import threading
 import zipfile
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -15,7 +16,16 @@ import pytest
 
 from whiffclock.archive import MOST_BYTES, leftovers, read_header, read_npz, write_npz, write_whole
 from whiffclock.cli.options import require_new
-from whiffclock.params import ClockSettings, InputError
+from whiffclock.params import InputError, Settings
+
+
+@dataclass(frozen=True)
+class ClockSettings(Settings):
+    """Settings with a number, a list and a switch."""
+
+    horizon: int = 500
+    taus: tuple[int, ...] = ()
+    split_zero: bool = False
 
 
 def npy(shape, descr="<f8", data=b"", version=(1, 0)):

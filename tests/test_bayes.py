@@ -7,12 +7,12 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from whiffclock.experiments.forced_blanks import METRICS, BranchSettings, blank_probability, forced_blanks
 
 from whiffclock.agents.bayes import BayesSettings, neighbour, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.files import load_belief_policy, load_policy, save_belief_policy
 from whiffclock.evaluate import evaluate
-from whiffclock.experiments.forced_blanks import METRICS, BranchSettings, blank_probability, forced_blanks
 from whiffclock.geometry import geometry
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.plume.files import write_plume

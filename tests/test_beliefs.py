@@ -5,6 +5,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from whiffclock.agents.independent import discounted_rewards
 
 from whiffclock.agents.bayes import (
     BLANK,
@@ -18,7 +19,6 @@ from whiffclock.agents.bayes import (
     search_model,
     space_aware_infotaxis,
 )
-from whiffclock.agents.independent import discounted_rewards
 from whiffclock.evaluate import Starts, evaluate
 from whiffclock.params import EvaluationSettings, WorldSettings
 from whiffclock.pomdp.gridsearch import GridSearch

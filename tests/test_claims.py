@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from handmade import BROKEN, INITIATION, SURGE, as_in_the_paper
 from rich.console import Console
-
 from whiffclock.experiments.profiles import PROFILES
+
 from whiffclock.paper.claims import CLAIMS, claims_json, judge, judge_one
 from whiffclock.paper.claims.bayes import _Histories
 from whiffclock.paper.claims.places import last_whiff, plus_prefers_long

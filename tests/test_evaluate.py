@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from trainings import clock_task
 
 from whiffclock.agents.castsurge import cast_and_surge
-from whiffclock.agents.qlearning import Task, train
+from whiffclock.agents.qlearning import train
 from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts
-from whiffclock.params import ClockSettings, EvaluationSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.memory import clock
+from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 
 
 def made_up(arrival, stratum, shortest, gamma=0.9, horizon=10):
@@ -74,13 +76,11 @@ def test_nobody_is_faster_than_possible(plume):
     assert (seen.per_start("T_min/T") <= 1).all()
 
 
-def test_usage_is_a_share_of_decisions(plume):
-    policy = train(Task(plume, 3e-6, ClockSettings(100, (4,)), LearningSettings.shortened(500)))
+def test_every_decision_is_counted_in_one_mode(plume):
+    policy = train(clock_task(plume, 3e-6, clock(100, (4,)), LearningSettings.shortened(500)))
     seen = evaluate(policy, plume, 3e-6)
-    usage = seen.usage()
-    visited = seen.occupancy.sum(axis=0) > 0
-    assert np.allclose(usage[:, visited].sum(axis=0), 1)
-    assert np.isnan(usage[:, ~visited]).all()
+    assert seen.occupancy.shape == (2, *plume.field.shape[1:])
+    assert 0 < seen.occupancy.sum() <= seen.mode_steps.sum()
     steps = np.where(seen.arrived, seen.arrival, 100)
     assert np.array_equal(seen.mode_steps.sum(axis=1), steps)
 
@@ -97,7 +97,7 @@ def test_lost_searches_know_where_they_last_smelled(plume):
 
 
 def test_a_policy_for_another_source_region_is_refused(plume):
-    policy = train(Task(plume, 3e-6, ClockSettings(50), LearningSettings.shortened(50)))
+    policy = train(clock_task(plume, 3e-6, clock(50), LearningSettings.shortened(50)))
     with pytest.raises(InputError, match="source radius of 2"):
         evaluate(policy, plume, 3e-6, WorldSettings(radius=3))
 

@@ -11,20 +11,20 @@ import time
 
 import numpy as np
 import pytest
-
-from whiffclock.evaluate import METRICS, evaluate
 from whiffclock.experiments import agents, groups, judged
 from whiffclock.experiments.measures import GEOMETRY
 from whiffclock.experiments.profiles import PROFILES, Profile
 from whiffclock.experiments.reproduce import FIGURES, outlook, parse_figures, reproduce, unfinished
 from whiffclock.experiments.results import Result
 from whiffclock.experiments.work import Work
+from whiffclock.runs.pieces import Account, Piece, complete, missing, work_in
+
+from whiffclock.evaluate import METRICS, evaluate
 from whiffclock.geometry import geometry
 from whiffclock.paper.page.report import write_report
 from whiffclock.params import ENVIRONMENTS, InputError
 from whiffclock.plume.files import write_plume
 from whiffclock.recovery import void_path
-from whiffclock.runs.pieces import Account, Piece, complete, missing, work_in
 from whiffclock.runs.store import Store
 
 TINY = Profile(

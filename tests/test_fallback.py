@@ -7,11 +7,12 @@ import sys
 TRAIN = """
 import hashlib
 from whiffclock.agents.qlearning import Task, train
-from whiffclock.params import ClockSettings, LearningSettings, WorldSettings
+from whiffclock.memory import clock
+from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume.standin import standin_plume
 
 plume = standin_plume(60, 20, 9)
-task = Task(plume, 1e-6, ClockSettings(40, (3,)), LearningSettings.shortened(300), WorldSettings(1.0), seed=2)
+task = Task(plume, 1e-6, clock(40, (3,)), LearningSettings.shortened(300, horizon=40), WorldSettings(1.0), seed=2)
 digest = hashlib.sha256(train(task).q.tobytes()).hexdigest()
 """
 GONE = """

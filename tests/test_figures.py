@@ -13,9 +13,9 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-
 from whiffclock.experiments.profiles import PROFILES
 from whiffclock.experiments.reproduce import FIGURES as COMPUTED
+
 from whiffclock.paper.figures import FIGURES, module, render, words
 from whiffclock.paper.figures.boxes import box, never
 from whiffclock.paper.figures.style import COLOURS, context

@@ -4,12 +4,14 @@ import numpy as np
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trainings import clock_task
 
-from whiffclock.agents.qlearning import Task, Training
+from whiffclock.agents.qlearning import Training
 from whiffclock.evaluate import EvaluationSettings, Starts, evaluate
-from whiffclock.params import ClockSettings, LearningSettings, WorldSettings
+from whiffclock.memory import clock
+from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume import Plume
-from whiffclock.policy import ClockPolicy
+from whiffclock.policy import TablePolicy
 
 
 @st.composite
@@ -38,39 +40,43 @@ def worlds(draw):
 def clocks(draw):
     horizon = draw(st.integers(2, 12))
     taus = draw(st.lists(st.integers(1, horizon - 1), unique=True, max_size=min(2, horizon - 1)))
-    return ClockSettings(horizon, tuple(sorted(taus)), draw(st.booleans()), draw(st.booleans()))
+    return clock(horizon, tuple(sorted(taus)), draw(st.booleans()), draw(st.booleans()))
 
 
 def plain(plume, world):
     return reference.World((plume.field >= 1.0).tolist(), plume.source, world.radius)
 
 
-def plain_memory(clock):
-    return reference.Memory(clock.horizon, clock.taus, clock.split_zero, clock.literal_tau)
+def plain_memory(memory):
+    length, taus, split_zero, literal_tau = memory.settings.values()
+    return reference.Memory(length, tuple(taus), split_zero, literal_tau)
 
 
 @settings(max_examples=1500, deadline=None)
 @given(worlds(), clocks(), st.integers(0, 2**32), st.booleans(), st.sampled_from([0.3, 1.0]))
-def test_learning_is_the_reference_bit_for_bit(made, clock, seed, bootstrap, epsilon):
+def test_learning_is_the_reference_bit_for_bit(made, memory, seed, bootstrap, epsilon):
     plume, world = made
     learning = LearningSettings.shortened(
         12, bootstrap_at_horizon=bootstrap, epsilon_start=epsilon, record_last=5, curve_points=4
     )
-    training = Training(Task(plume, 1.0, clock, learning, world, seed))
+    training = Training(clock_task(plume, 1.0, memory, learning, world, seed))
     training.advance(5)
     training.advance(100)
 
     cells = [tuple(cell) for cell in plume.starts(1.0, world).tolist()]
     counter = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
     q, counter, records = reference.q_learning(
-        plain(plume, world), plain_memory(clock), learning, cells, counter, start_on_whiff=world.start_on_whiff
+        plain(plume, world), plain_memory(memory), learning, cells, counter, start_on_whiff=world.start_on_whiff
     )
     assert training.q.tolist() == q
     kept = training.policy().records
-    voids, blanks = records.void_states, records.blanks
-    assert kept["void"].tolist() == [
-        max(voids, default=0), sum(voids), len(voids), max(blanks, default=0), sum(blanks), len(blanks),
-    ]  # fmt: skip
+    assert len(kept["void"]) == memory.modes
+    for mode, record in enumerate(kept["void"].tolist()):
+        voids = [state for spent_in, state in records.void_states if spent_in == mode]
+        blanks = [blank for spent_in, blank in records.blanks if spent_in == mode]
+        assert record == [
+            max(voids, default=0), sum(voids), len(voids), max(blanks, default=0), sum(blanks), len(blanks),
+        ]  # fmt: skip
     assert kept["usage"].tolist() == records.usage
     assert kept["curve"][:, 3].tolist() == [
         sum(steps for steps, _ in records.returns[i : i + 3]) / 3 for i in range(0, 12, 3)
@@ -91,10 +97,10 @@ class Opaque:
 
 @settings(max_examples=1500, deadline=None)
 @given(worlds(), clocks(), st.integers(0, 2**32), st.integers(1, 30))
-def test_search_is_the_reference(made, clock, seed, horizon):
+def test_search_is_the_reference(made, memory, seed, horizon):
     plume, world = made
     rng = np.random.default_rng(seed)
-    policy = ClockPolicy("random", clock, rng.integers(0, 4, clock.rows).astype(np.int8))
+    policy = TablePolicy("random", memory, rng.integers(0, 4, memory.rows).astype(np.int8))
     cells = plume.starts(1.0, world)
     points = np.column_stack([cells, rng.integers(0, len(plume.field), len(cells))]).astype(np.int32)
     starts = Starts(points, np.zeros(len(points), dtype=np.int64), np.ones(len(points)))
@@ -105,7 +111,7 @@ def test_search_is_the_reference(made, clock, seed, horizon):
     occupancy = np.zeros_like(seen.occupancy)
     for i, start in enumerate(points.tolist()):
         arrival, last_whiff, per_mode, visited = reference.search(
-            plain(plume, world), plain_memory(clock), policy.actions.tolist(), start, horizon
+            plain(plume, world), plain_memory(memory), policy.actions.tolist(), start, horizon
         )
         assert seen.arrival[i] == arrival
         assert seen.mode_steps[i].tolist() == per_mode

@@ -3,19 +3,18 @@
 import numpy as np
 import pytest
 
-from whiffclock.memory import clock_tables, rows_of_mode
-from whiffclock.params import ClockSettings
+from whiffclock.memory import clock
 
 
 def states(observations, **settings):
     """Rows of the Q-matrix along a string of whiffs (w) and blanks (.)."""
-    clock = clock_tables(ClockSettings(**settings))
+    memory = clock(length=settings.pop("horizon"), **settings)
     whiffs = [o == "w" for o in observations]
-    node = clock.first[int(whiffs[0])]
-    seen = [int(clock.row[node])]
+    node = memory.first[int(whiffs[0])]
+    seen = [int(memory.row[node])]
     for whiff in whiffs[1:]:
-        node = clock.next_node[node, int(whiff)]
-        seen.append(int(clock.row[node]))
+        node = memory.next_node[node, int(whiff)]
+        seen.append(int(memory.row[node]))
     return seen
 
 
@@ -34,7 +33,7 @@ def test_an_all_blank_episode_of_500_steps_stays_in_range():
     assert seen[-3:] == [499, 499, 499]
     two = states("." * 501, horizon=500, taus=(10,))
     assert two[0] == 500
-    assert two[-1] == 998 == ClockSettings(500, (10,)).rows - 1
+    assert two[-1] == 998 == clock(500, (10,)).rows - 1
 
 
 def test_two_q_switches_mode_by_the_blank_that_a_whiff_ends():
@@ -73,8 +72,7 @@ def test_three_modes():
 @pytest.mark.parametrize("split", [False, True])
 @pytest.mark.parametrize("taus", [(), (3,), (2, 5)])
 def test_every_row_belongs_to_some_node(split, taus):
-    settings = ClockSettings(8, taus, split)
-    clock = clock_tables(settings)
-    assert np.array_equal(np.unique(clock.row), np.arange(settings.rows))
-    of_modes = np.concatenate([rows_of_mode(settings, m) for m in range(settings.modes)])
-    assert np.array_equal(np.unique(of_modes), np.arange(settings.rows))
+    memory = clock(8, taus, split)
+    assert np.array_equal(np.unique(memory.row), np.arange(memory.rows))
+    of_modes = np.concatenate([memory.row[memory.blank_nodes(m)] for m in range(memory.modes)])
+    assert np.array_equal(np.unique(of_modes), np.arange(memory.rows))

@@ -7,8 +7,17 @@ import pytest
 import whiffclock.agents.bayes
 import whiffclock.plume.simulate.recipe
 import whiffclock.pomdp.solver  # noqa: F401  (the settings below are found by their base class)
-from whiffclock.params import ClockSettings, InputError, LearningSettings, ReadSettings, Settings, WorldSettings
+from whiffclock.params import InputError, LearningSettings, ReadSettings, Settings, WorldSettings
 from whiffclock.plume.simulate.recipe import SimulationSettings
+
+
+@dataclass(frozen=True)
+class ClockSettings(Settings):
+    """Settings with a number, a list and a switch."""
+
+    horizon: int = 500
+    taus: tuple[int, ...] = ()
+    split_zero: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,25 +8,27 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from trainings import clock_task
 
 from whiffclock import __version__
-from whiffclock.agents.qlearning import Task, train
+from whiffclock.agents.qlearning import train
 from whiffclock.evaluate import require_fit
-from whiffclock.params import ClockSettings, InputError, LearningSettings, WorldSettings
-from whiffclock.policy import ClockPolicy
+from whiffclock.memory import clock
+from whiffclock.params import InputError, LearningSettings, WorldSettings
+from whiffclock.policy import TablePolicy
 
 
 @pytest.fixture(scope="module")
 def policy(plume):
-    return train(Task(plume, 3e-6, ClockSettings(100, (5,)), LearningSettings.shortened(200), seed=4))
+    return train(clock_task(plume, 3e-6, clock(100, (5,)), LearningSettings.shortened(200), seed=4))
 
 
 def test_a_policy_survives_its_file(policy, plume, tmp_path):
     path = tmp_path / "deep" / "policy.npz"
     policy.save(path)
-    back = ClockPolicy.load(path)
+    back = TablePolicy.load(path)
     assert back.name == "two-Q"
-    assert back.clock == policy.clock
+    assert back.memory == policy.memory
     assert np.array_equal(back.actions, policy.actions)
     assert np.array_equal(back.q, policy.q)
     assert back.made_from == json.loads(json.dumps(policy.made_from))
@@ -53,26 +55,26 @@ def test_damaged_files_are_refused(policy, tmp_path):
     for cut in (0, 10, len(whole) // 2, len(whole) - 5):
         path.write_bytes(whole[:cut])
         with pytest.raises(InputError, match=r"policy\.npz"):
-            ClockPolicy.load(path)
+            TablePolicy.load(path)
     middle = len(whole) // 2
     path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :])
     with pytest.raises(InputError, match=r"policy\.npz"):
-        ClockPolicy.load(path)
+        TablePolicy.load(path)
 
 
 def test_foreign_files_are_refused(tmp_path):
     path = tmp_path / "foreign.npz"
     np.savez(path, field=np.ones(3))
     with pytest.raises(InputError, match="not a whiffclock policy"):
-        ClockPolicy.load(path)
+        TablePolicy.load(path)
     np.save(tmp_path / "array.npy", np.ones(3))
     with pytest.raises(InputError, match="not a whiffclock policy"):
-        ClockPolicy.load(tmp_path / "array.npy")
+        TablePolicy.load(tmp_path / "array.npy")
     np.savez(path, header=np.array(json.dumps({"format": "whiffclock policy 99"})))
     with pytest.raises(InputError, match="this version"):
-        ClockPolicy.load(path)
+        TablePolicy.load(path)
     with pytest.raises(InputError, match="no file"):
-        ClockPolicy.load(tmp_path / "nowhere.npz")
+        TablePolicy.load(tmp_path / "nowhere.npz")
 
 
 def test_pickles_are_never_opened(tmp_path):
@@ -82,10 +84,10 @@ def test_pickles_are_never_opened(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.npy", buffer.getvalue())
     with pytest.raises(InputError, match="not a whiffclock policy"):
-        ClockPolicy.load(path)
+        TablePolicy.load(path)
     path.write_bytes(pickle.dumps({"actions": [0]}))
     with pytest.raises(InputError, match="not a whiffclock policy"):
-        ClockPolicy.load(path)
+        TablePolicy.load(path)
 
 
 def test_impossible_contents_are_refused(policy, tmp_path):
@@ -96,11 +98,11 @@ def test_impossible_contents_are_refused(policy, tmp_path):
     arrays["actions"] = arrays["actions"][:-1]
     np.savez(path, **arrays)
     with pytest.raises(InputError, match="damaged"):
-        ClockPolicy.load(path)
-    arrays["actions"] = np.full(policy.clock.rows, 7, np.int8)
+        TablePolicy.load(path)
+    arrays["actions"] = np.full(policy.memory.rows, 7, np.int8)
     np.savez(path, **arrays)
     with pytest.raises(InputError, match="damaged"):
-        ClockPolicy.load(path)
+        TablePolicy.load(path)
 
 
 @pytest.fixture
@@ -114,7 +116,7 @@ def change(policy, tmp_path):
         path = tmp_path / "policy.npz"
         np.savez(path, **(values | {"header": np.array(json.dumps(content))} | arrays))
         with pytest.raises(InputError) as caught:
-            ClockPolicy.load(path)
+            TablePolicy.load(path)
         sentence = str(caught.value)
         assert sentence.startswith(f"{path} is a damaged whiffclock policy (")
         assert sentence.endswith(").")
@@ -173,6 +175,6 @@ def test_actions_are_whole_numbers_and_values_are_finite(change, policy):
 def test_an_empty_world_has_the_defaults(policy, plume, tmp_path):
     bare = replace(policy, made_from=policy.made_from | {"world": {}})
     bare.save(tmp_path / "policy.npz")
-    require_fit(ClockPolicy.load(tmp_path / "policy.npz"), WorldSettings())
+    require_fit(TablePolicy.load(tmp_path / "policy.npz"), WorldSettings())
     with pytest.raises(InputError, match="radius of 2, but the world has 3"):
         require_fit(bare, WorldSettings(3.0))

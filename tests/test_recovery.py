@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trainings import clock_task
 
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q
-from whiffclock.agents.qlearning import Task, train
+from whiffclock.agents.qlearning import train
 from whiffclock.geometry import Geometry, geometry
+from whiffclock.memory import clock
 from whiffclock.paper.quantiles import weighted_quantiles
-from whiffclock.params import ClockSettings, InputError, LearningSettings
-from whiffclock.policy import ClockPolicy
-from whiffclock.recovery import MOVES, follow_blanks, void_path
+from whiffclock.params import InputError, LearningSettings
+from whiffclock.policy import TablePolicy
+from whiffclock.recovery import follow_blanks, void_path
+from whiffclock.search import MOVES
 
 LETTERS = "U+-D"  # upwind, +y, -y, downwind: the order of the actions
 paths = st.lists(st.integers(0, 3), max_size=60).map(lambda actions: walk_actions(actions))
@@ -186,10 +189,10 @@ class OnlyTheFace:
 
 @pytest.mark.parametrize("split", [False, True])
 def test_the_path_in_the_table_is_the_path_walked(plume, split):
-    clock = ClockSettings(60, (3, 9), split_zero=split)
-    policy = train(Task(plume, 3e-6, clock, LearningSettings.shortened(300)))
-    whiff_nodes = np.arange(3) * clock.horizon
-    walked = follow_blanks(OnlyTheFace(policy), whiff_nodes, clock.horizon)
+    memory = clock(60, (3, 9), split_zero=split)
+    policy = train(clock_task(plume, 3e-6, memory, LearningSettings.shortened(300)))
+    whiff_nodes = np.arange(3) * 60
+    walked = follow_blanks(OnlyTheFace(policy), whiff_nodes, 60)
     for mode in range(3):
         assert np.array_equal(walked[mode], void_path(policy, mode, "none"))
     begun = follow_blanks(OnlyTheFace(policy), policy.begin(np.ones(1, dtype=bool)), 7)
@@ -198,7 +201,7 @@ def test_the_path_in_the_table_is_the_path_walked(plume, split):
 
 def test_a_saturated_clock_goes_on_as_it_does_in_its_last_state():
     actions = np.array([LETTERS.index(letter) for letter in "UU+D"], dtype=np.int8)
-    policy = ClockPolicy("by hand", ClockSettings(4), actions)
+    policy = TablePolicy("by hand", clock(4), actions)
     (path,) = follow_blanks(policy, policy.begin(np.ones(1, dtype=bool)), 9)
     assert np.array_equal(path, walk("UU+D" + "DDDDD"))
     assert math.isnan(geometry(void_path(policy)).backtracking_initiation)

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 from handmade import as_in_the_paper
-
 from whiffclock.experiments.profiles import PROFILES
 from whiffclock.experiments.reproduce import FIGURES
+
 from whiffclock.paper.claims import CLAIMS
 from whiffclock.paper.page.claims import number, whisker
 from whiffclock.paper.page.report import write_report

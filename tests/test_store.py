@@ -10,19 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trainings import clock_task
+from whiffclock.experiments.agents import Agent, training
+from whiffclock.experiments.ensembles import POLICY, policy_description, stored_policy, train_ensembles
+from whiffclock.runs.pieces import complete
 
 from whiffclock import __version__
-from whiffclock.agents.qlearning import Task, train
+from whiffclock.agents.qlearning import train
 from whiffclock.archive import write_npz
 from whiffclock.cli.runs import headline
 from whiffclock.evaluate import evaluate
-from whiffclock.experiments.agents import Agent, training
-from whiffclock.experiments.ensembles import POLICY, policy_description, stored_policy, train_ensembles
-from whiffclock.params import ClockSettings, InputError, LearningSettings
+from whiffclock.memory import clock
+from whiffclock.params import InputError, LearningSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.files import write_plume
-from whiffclock.policy import ClockPolicy
-from whiffclock.runs.pieces import complete
+from whiffclock.policy import TablePolicy
 from whiffclock.runs.store import FORMAT, Label, Store, plain, read_record
 
 DESCRIPTION = {"plume": "ab12", "threshold": 3e-6, "seed": 4, "clock": {"horizon": 60, "taus": (5,)}}
@@ -201,8 +203,8 @@ def test_what_is_not_there_is_told(store):
 
 
 def tasks_on(plume):
-    clocks = ClockSettings(60), ClockSettings(60, (4,))
-    return [Task(plume, 3e-6, clock, LearningSettings.shortened(200), seed=s) for clock in clocks for s in (0, 1)]
+    clocks = clock(60), clock(60, (4,))
+    return [clock_task(plume, 3e-6, clock, LearningSettings.shortened(200), seed=s) for clock in clocks for s in (0, 1)]
 
 
 def train_into(store, tasks, workers=1, progress=None):
@@ -216,7 +218,7 @@ def test_policies_in_the_store_are_policies_in_a_folder(plume, store, tmp_path):
     assert train_into(store, tasks) == 4
     in_folder = [policy for policy, _ in train_ensembles(tasks, tmp_path / "folder", 1)]
     for task, policy in zip(tasks, in_folder, strict=True):
-        file = ClockPolicy.load(store.path(POLICY, policy_description(task)))
+        file = TablePolicy.load(store.path(POLICY, policy_description(task)))
         assert file.name == task.name
         assert file.clock == task.clock
         assert file.made_from == json.loads(json.dumps(policy.made_from))
@@ -239,11 +241,11 @@ def test_an_interrupted_training_goes_on_and_a_finished_one_computes_nothing(plu
 def test_a_policy_is_kept_by_its_odor_not_by_its_plumes_name(plume, store):
     task = tasks_on(plume)[0]
     assert train_into(store, [task]) == 1
-    renamed = Task(Plume(plume.field, plume.source, "by another name"), 3e-6, task.clock, task.learning, seed=0)
+    renamed = clock_task(Plume(plume.field, plume.source, "by another name"), 3e-6, task.clock, task.learning, seed=0)
     assert train_into(store, [renamed]) == 0
     assert stored_policy(store, renamed) is not None
     assert policy_description(task)["plume"] == plume.fingerprint
-    moved = Task(Plume(plume.field, (0, 12)), 3e-6, task.clock, task.learning, seed=0)
+    moved = clock_task(Plume(plume.field, (0, 12)), 3e-6, task.clock, task.learning, seed=0)
     assert not store.has(POLICY, policy_description(moved))
 
 

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from whiffclock.episode import smell, step
 from whiffclock.evaluate import evaluate, shortest_arrival
-from whiffclock.params import ClockSettings, EvaluationSettings, InputError, WorldSettings
+from whiffclock.memory import clock
+from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.standin import standin_plume
-from whiffclock.policy import ClockPolicy
-from whiffclock.recovery import MOVES
+from whiffclock.policy import TablePolicy
+from whiffclock.search import MOVES
 
 
 @settings(deadline=None)  # the first example compiles
@@ -67,9 +68,9 @@ def test_the_source_disc_is_euclidean():
 def test_mirror_symmetry_of_the_world():
     rng = np.random.default_rng(3)
     field = (rng.random((20, 12, 9)) < 0.2).astype(float)
-    clock = ClockSettings(40, (4,))
-    policy = ClockPolicy("random", clock, rng.integers(0, 4, clock.rows).astype(np.int8))
-    flipped = ClockPolicy("mirror", clock, np.array([0, 2, 1, 3], dtype=np.int8)[policy.actions])
+    memory = clock(40, (4,))
+    policy = TablePolicy("random", memory, rng.integers(0, 4, memory.rows).astype(np.int8))
+    flipped = TablePolicy("mirror", memory, np.array([0, 2, 1, 3], dtype=np.int8)[policy.actions])
     plume, mirror = Plume.from_array(field, (0, 4)), Plume.from_array(field[:, :, ::-1], (0, 4))
     world, how = WorldSettings(start_threshold=None), EvaluationSettings(snapshots=20)
     seen, reflected = evaluate(policy, plume, 1.0, world, how), evaluate(flipped, mirror, 1.0, world, how)
