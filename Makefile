@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 SHELL := /bin/bash
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-bounds lint bench clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	@echo "Setting up .venv (the first time this takes a minute or two) ..."
@@ -18,6 +18,10 @@ demo: .venv/.ready
 test: .venv/.ready lint
 	@$(BIN)/python -m pytest
 
+# The same tests with every index of a compiled kernel checked, in a cache of its own.
+test-bounds: .venv/.ready
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest $(TESTS)
+
 lint: .venv/.ready
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -31,4 +35,4 @@ bench: .venv/.ready
 	@$(BIN)/python benchmarks/sarsop.py
 
 clean:
-	rm -rf .venv demo
+	rm -rf .venv demo build

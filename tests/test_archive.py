@@ -215,6 +215,13 @@ def test_a_failed_write_leaves_what_was_there(tmp_path):
     assert leftovers(tmp_path, older_than=-10) == []
 
 
+def test_a_file_is_no_folder_to_write_in(tmp_path):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file" / "a.npz", tmp_path / "file" / "deep" / "a.npz"):
+        with pytest.raises(InputError, match=r"a\.npz cannot be written: (Not a directory|File exists)\."):
+            write_npz(path, {})
+
+
 def test_only_regular_files_are_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -40,7 +40,7 @@ def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict
             members = {m.filename[:-4]: m for m in archive.infolist() if m.filename.endswith(".npy")}
             chosen = {name: m for name, m in members.items() if only is None or name in only}
             _require_sizes(archive, chosen)
-            return {name: _read_array(archive, member) for name, member in chosen.items()}
+            return {name: npy.read_array(archive.open(m), allow_pickle=False) for name, m in chosen.items()}
     except UNREADABLE as error:
         raise InputError(f"{path} is not {what}, or it is damaged: {first_line(error)}.") from error
 
@@ -59,11 +59,6 @@ def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]
         there, count = member.file_size - head.tell(), math.prod(shape)
         agree = min(shape, default=0) >= 0 and count <= MOST_BYTES and count * dtype.itemsize == there
         require(agree, f"the array {name} should have the shape {shape}, which does not fit its {there} bytes")
-
-
-def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    with archive.open(member) as stream:
-        return npy.read_array(stream, allow_pickle=False)
 
 
 def read_header(
@@ -106,28 +101,20 @@ def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
     try:
         require_replaceable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        # The process-wide umask applies to a file that is opened so; it cannot be asked for safely in a thread.
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(descriptor)
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
-        _flush_folder(path.parent)
+        with partial.open("xb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        with suppress(OSError):  # some file systems cannot, and the file is there
+            os.fsync(folder)
+        os.close(folder)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-
-
-def _flush_folder(folder: Path) -> None:
-    with suppress(OSError):  # some file systems cannot, and the file is there
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    finally:
+        with suppress(OSError):
+            partial.unlink()
 
 
 def require_replaceable(path: Path) -> None:

@@ -163,13 +163,7 @@ def progress_bar(unit: str) -> Progress:
             speed = task.finished_speed or task.speed
             return Text("" if speed is None else f"{speed:,.0f} {unit}/s", style="progress.data.speed")
 
-    columns = rp.BarColumn(bar_width=None), rp.TaskProgressColumn(), Rate(), rp.TimeElapsedColumn()
-    return rp.Progress(
-        rp.SpinnerColumn(),
-        rp.TextColumn("{task.description}", markup=False),
-        *columns,
-        rp.TextColumn("left"),
-        rp.TimeRemainingColumn(),
-        console=talk,
-        transient=True,
-    )
+    what, left = rp.TextColumn("{task.description}", markup=False), rp.TextColumn("left")
+    share = rp.BarColumn(bar_width=None), rp.TaskProgressColumn(), Rate()
+    times = rp.TimeElapsedColumn(), left, rp.TimeRemainingColumn()
+    return rp.Progress(rp.SpinnerColumn(), what, *share, *times, console=talk, transient=True)
