@@ -15,11 +15,11 @@ from whiffclock.evaluate import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
+from whiffclock.policy import ACTIONS
+from whiffclock.recovery import void_path
 from whiffclock.runs.ensembles import TAUS, Comparison, TauScan, choose_tau
 from whiffclock.runs.jobs import JobStore
 from whiffclock.runs.store import Store
-from whiffclock.policy import ACTIONS
-from whiffclock.recovery import void_path
 
 SHORT = LearningSettings.shortened(20_000)
 

@@ -16,7 +16,7 @@ import pytest
 
 from whiffclock.archive import MOST_BYTES, leftovers, read_header, read_npz, write_npz, write_whole
 from whiffclock.cli.options import require_new
-from whiffclock.params import InputError, Settings
+from whiffclock.params import InputError, Settings, require
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,10 @@ class ClockSettings(Settings):
     horizon: int = 500
     taus: tuple[int, ...] = ()
     split_zero: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        require(2 <= self.horizon <= 100_000, f"The horizon H is {self.horizon}; it must lie between 2 and 100000.")
 
 
 def npy(shape, descr="<f8", data=b"", version=(1, 0)):

@@ -7,7 +7,7 @@ import pytest
 import whiffclock.agents.bayes
 import whiffclock.plume.simulate.recipe
 import whiffclock.pomdp.solver  # noqa: F401  (the settings below are found by their base class)
-from whiffclock.params import InputError, LearningSettings, ReadSettings, Settings, WorldSettings
+from whiffclock.params import InputError, LearningSettings, ReadSettings, Settings, WorldSettings, require
 from whiffclock.plume.simulate.recipe import SimulationSettings
 
 
@@ -18,6 +18,10 @@ class ClockSettings(Settings):
     horizon: int = 500
     taus: tuple[int, ...] = ()
     split_zero: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        require(2 <= self.horizon <= 100_000, f"The horizon H is {self.horizon}; it must lie between 2 and 100000.")
 
 
 @dataclass(frozen=True)

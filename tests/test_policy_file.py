@@ -129,11 +129,14 @@ def change(policy, tmp_path):
 @pytest.mark.parametrize(
     ("where", "value", "word"),
     [
-        (("clock", "horizon"), 100.0, "clock.horizon"),
-        (("clock", "horizon"), "100", "clock.horizon"),
-        (("clock", "taus"), [5.0], "clock.taus"),
-        (("clock", "hand"), 1, "hand"),
-        (("clock",), None, "clock"),
+        (("memory", "length"), 100.0, "length"),
+        (("memory", "length"), "100", "length"),
+        (("memory", "taus"), [5.0], "taus"),
+        (("memory", "hand"), 1, "hand"),
+        (("memory", "maker"), "hand", "hand"),
+        (("memory", "maker"), None, "table"),
+        (("memory",), None, "memory"),
+        (("made_from", "learning"), {"horizon": 50.0}, "learning.horizon"),
         (("name",), None, "name"),
         (("name",), "", "name"),
         (("made_from",), None, "made_from"),
@@ -158,7 +161,7 @@ def test_headers_are_typed(change, where, value, word):
 
 
 def test_a_header_needs_all_its_parts(change):
-    for name in ("name", "clock", "made_from"):
+    for name in ("name", "memory", "made_from"):
         assert name in change(lambda header, name=name: header.pop(name))
 
 

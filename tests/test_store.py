@@ -5,18 +5,14 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trainings import clock_task
-from whiffclock.experiments.agents import Agent, training
-from whiffclock.experiments.ensembles import POLICY, policy_description, stored_policy, train_ensembles
-from whiffclock.runs.pieces import complete
 
 from whiffclock import __version__
-from whiffclock.agents.qlearning import train
 from whiffclock.archive import write_npz
 from whiffclock.cli.runs import headline
 from whiffclock.evaluate import evaluate
@@ -25,9 +21,14 @@ from whiffclock.params import InputError, LearningSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.files import write_plume
 from whiffclock.policy import TablePolicy
+from whiffclock.runs.ensembles import PolicyFolder
+from whiffclock.runs.jobs import JobStore, execute
+from whiffclock.runs.jobs import run as result_of
+from whiffclock.runs.kinds import Train
 from whiffclock.runs.store import FORMAT, Label, Store, plain, read_record
 
 DESCRIPTION = {"plume": "ab12", "threshold": 3e-6, "seed": 4, "clock": {"horizon": 60, "taus": (5,)}}
+POLICY = "policy"
 ARRAYS = {"b": np.arange(6.0).reshape(2, 3), "a": np.array([True, False])}
 
 
@@ -128,16 +129,15 @@ def test_the_same_content_makes_the_same_bytes(store, tmp_path, monkeypatch):
     assert store.save("thing", DESCRIPTION, ARRAYS).read_bytes() == first
 
 
-def test_what_is_kept_is_not_made_again(store):
-    made = []
+def job_on(plume, seed=0):
+    return Train(plume.fingerprint, 3e-6, clock(60), LearningSettings.shortened(50, horizon=60), seed=seed)
 
-    def make():
-        made.append(1)
-        return ARRAYS
 
-    first, second = (store.keep("thing", DESCRIPTION, make) for _ in range(2))
-    assert made == [1]
-    assert np.array_equal(first.arrays["b"], second.arrays["b"])
+def test_what_is_kept_is_not_made_again(store, plume, monkeypatch):
+    first = result_of(job_on(plume), plume, JobStore(store))
+    monkeypatch.setattr("whiffclock.runs.kinds.train", lambda *_: pytest.fail("made again"))
+    second = result_of(job_on(plume), plume, JobStore(store))
+    assert np.array_equal(first.q, second.q)
 
 
 def test_a_damaged_record_is_told_never_made_again(store):
@@ -149,7 +149,7 @@ def test_a_damaged_record_is_told_never_made_again(store):
         path.write_bytes(broken)
         assert store.has("thing", DESCRIPTION)
         with pytest.raises(InputError, match=rf"{path.name}.* delete it"):
-            store.keep("thing", DESCRIPTION, lambda: pytest.fail("made again"))
+            store.load("thing", DESCRIPTION)
         (entry,) = store.entries()
         assert entry.damaged
         assert path.read_bytes() == broken
@@ -202,51 +202,73 @@ def test_what_is_not_there_is_told(store):
         store.entries()
 
 
-def tasks_on(plume):
-    clocks = clock(60), clock(60, (4,))
-    return [clock_task(plume, 3e-6, clock, LearningSettings.shortened(200), seed=s) for clock in clocks for s in (0, 1)]
+def test_a_damaged_result_is_not_computed_again(store, plume, monkeypatch):
+    result_of(job_on(plume), plume, JobStore(store))
+    (entry,) = store.entries()
+    entry.path.write_bytes(entry.path.read_bytes()[:-40])
+    monkeypatch.setattr("whiffclock.runs.kinds.train", lambda *_: pytest.fail("made again"))
+    with pytest.raises(InputError, match="delete it"):
+        result_of(job_on(plume), plume, JobStore(store))
 
 
-def train_into(store, tasks, workers=1, progress=None):
+def jobs_on(plume):
+    learning, memories = LearningSettings.shortened(200, horizon=60), (clock(60), clock(60, (4,)))
+    return [Train(plume.fingerprint, 3e-6, memory, learning, seed=s) for memory in memories for s in (0, 1)]
+
+
+def train_into(store, jobs, plume, workers=1, progress=None):
     """Train what is not in the store; how many that were."""
-    agents = [Agent(policy_description(task), lambda: None, task) for task in tasks]
-    return complete(store, training(agents, "test"), workers, progress)
+    return len(execute(jobs, plume, JobStore(store), workers, progress))
 
 
 def test_policies_in_the_store_are_policies_in_a_folder(plume, store, tmp_path):
-    tasks = tasks_on(plume)
-    assert train_into(store, tasks) == 4
-    in_folder = [policy for policy, _ in train_ensembles(tasks, tmp_path / "folder", 1)]
-    for task, policy in zip(tasks, in_folder, strict=True):
-        file = TablePolicy.load(store.path(POLICY, policy_description(task)))
-        assert file.name == task.name
-        assert file.clock == task.clock
+    jobs = jobs_on(plume)
+    assert train_into(store, jobs, plume) == 4
+    folder = PolicyFolder(tmp_path / "folder", jobs)
+    execute(jobs, plume, folder)
+    for job in jobs:
+        policy = TablePolicy.load(folder.paths[job.key])
+        file = TablePolicy.load(store.path(POLICY, job.description))
+        assert file.name == job.agent
+        assert file.memory == job.memory
         assert file.made_from == json.loads(json.dumps(policy.made_from))
         assert np.array_equal(file.q, policy.q)
         assert sorted(file.records) == sorted(policy.records)
 
 
+def test_a_folder_takes_policies_from_a_store_that_has_them(plume, store, tmp_path, monkeypatch):
+    jobs = jobs_on(plume)
+    assert train_into(store, jobs, plume) == 4
+    monkeypatch.setattr("whiffclock.runs.kinds.train", lambda *_: pytest.fail("trained again"))
+    folder = PolicyFolder(tmp_path / "folder", jobs, store)
+    assert execute(jobs, plume, folder) == []
+    for job in jobs:
+        assert np.array_equal(TablePolicy.load(folder.paths[job.key]).q, result_of(job, plume, JobStore(store)).q)
+
+
 def test_an_interrupted_training_goes_on_and_a_finished_one_computes_nothing(plume, store, monkeypatch):
-    tasks = tasks_on(plume)
-    assert train_into(store, tasks[:2]) == 2
+    jobs = jobs_on(plume)
+    assert train_into(store, jobs[:2], plume) == 2
     heard = []
-    assert train_into(store, tasks, 2, heard.append) == 2
+    assert train_into(store, jobs, plume, 2, heard.append) == 2
     assert sum(heard) == 400
-    bits = [store.path(POLICY, policy_description(task)).read_bytes() for task in tasks]
-    monkeypatch.setattr("whiffclock.experiments.agents.train", lambda *_: pytest.fail("trained again"))
-    assert train_into(store, tasks) == 0
-    assert [store.path(POLICY, policy_description(task)).read_bytes() for task in tasks] == bits
+    bits = [store.path(POLICY, job.description).read_bytes() for job in jobs]
+    monkeypatch.setattr("whiffclock.runs.kinds.train", lambda *_: pytest.fail("trained again"))
+    assert train_into(store, jobs, plume) == 0
+    assert [store.path(POLICY, job.description).read_bytes() for job in jobs] == bits
 
 
 def test_a_policy_is_kept_by_its_odor_not_by_its_plumes_name(plume, store):
-    task = tasks_on(plume)[0]
-    assert train_into(store, [task]) == 1
-    renamed = clock_task(Plume(plume.field, plume.source, "by another name"), 3e-6, task.clock, task.learning, seed=0)
-    assert train_into(store, [renamed]) == 0
-    assert stored_policy(store, renamed) is not None
-    assert policy_description(task)["plume"] == plume.fingerprint
-    moved = clock_task(Plume(plume.field, (0, 12)), 3e-6, task.clock, task.learning, seed=0)
-    assert not store.has(POLICY, policy_description(moved))
+    job = jobs_on(plume)[0]
+    assert train_into(store, [job], plume) == 1
+    renamed = Plume(plume.field, plume.source, "by another name")
+    again = replace(job, plume=renamed.fingerprint)
+    assert train_into(store, [again], renamed) == 0
+    assert job.description["plume"] == plume.fingerprint
+    moved = Plume(plume.field, (0, 12))
+    assert not store.has(POLICY, replace(job, plume=moved.fingerprint).description)
+    with pytest.raises(InputError, match="cannot run on the plume"):
+        result_of(job, moved)
 
 
 # The command line
@@ -255,9 +277,9 @@ def test_a_policy_is_kept_by_its_odor_not_by_its_plumes_name(plume, store):
 @pytest.mark.parametrize(
     ("description", "words"),
     [
-        ({"threshold": 7e-6, "agent": "single-Q", "clock": {"taus": []}, "seed": 4}, "sparser single-Q seed 4"),
+        ({"threshold": 7e-6, "agent": "single-Q", "memory": {"taus": []}, "seed": 4}, "sparser single-Q seed 4"),
         (
-            {"threshold": 3e-6, "agent": "two-Q", "clock": {"taus": [2]}, "learning": {"episodes": 60_000}, "seed": 0},
+            {"threshold": 3e-6, "agent": "two-Q", "memory": {"taus": [2]}, "learning": {"episodes": 60_000}, "seed": 0},
             "dense two-Q tau 2 seed 0 60,000 episodes",
         ),
         (
@@ -271,18 +293,18 @@ def test_a_policy_is_kept_by_its_odor_not_by_its_plumes_name(plume, store):
         ),
         (
             {"threshold": 5e-6}
-            | {"policy": {"agent": "one mode", "mode": 1, "of": {"threshold": 3e-6, "agent": "two-Q", "seed": 6}}},
+            | {"policy": {"agent": "x", "mode": 1, "policy": {"threshold": 3e-6, "agent": "two-Q", "seed": 6}}},
             "mode 1 of dense two-Q seed 6, in sparse",
         ),
         (
-            {"threshold": 1e-6, "policy": {"agent": "cast-and-surge", "angle": 45.0, "horizon": 500}},
+            {"threshold": 1e-6, "policy": {"agent": "cast-and-surge", "angle": 45.0, "length": 500}},
             "cast-and-surge 45 degrees, in denser",
         ),
         (
-            {"plume": "ab12", "profile": {"seeds": 20, "episodes": 3_000_001}, "revision": 1},
-            "20 agents per ensemble, 3,000,001 episodes",
+            {"threshold": 1e-6, "agent": "Bayesian", "solver": {"backups": 20_000, "seed": 0}},
+            "denser Bayesian 20,000 backups",
         ),
-        ({"plume": "ab12", "profile": {"name": "a stranger's"}, "revision": 1}, "plume ab12, revision 1"),
+        ({"plume": "ab12", "profile": {"name": "unknown"}, "revision": 1}, "plume ab12, revision 1"),
     ],
 )
 def test_records_are_told_apart_in_a_few_words(description, words):
@@ -301,8 +323,7 @@ def run(*words, answer=None):
 @pytest.fixture
 def shelf(store, plume):
     """A store with a policy, two other records, one of an older format, and a leftover."""
-    task = tasks_on(plume)[2]
-    store.save(POLICY, policy_description(task), train(task).to_arrays())
+    train_into(store, [jobs_on(plume)[2]], plume)
     for seed in (1, 2):
         store.save("thing", {"seed": seed, "threshold": 7e-6, "note": "[red]"}, ARRAYS)
     old = Label("thing", DESCRIPTION, FORMAT - 1)
@@ -400,4 +421,4 @@ def test_a_policy_in_the_store_can_be_evaluated(shelf, plume, tmp_path):
     done = whiffclock("evaluate", shelf.folder / POLICY, "--plume", tmp_path / "plume.npz", "--json")
     assert done.returncode == 0, done.stderr
     (seen,) = json.loads(done.stdout)
-    assert seen["f+"]["mean"] == evaluate(train(tasks_on(plume)[2]), plume, 3e-6).mean("f+")
+    assert seen["f+"]["mean"] == evaluate(result_of(jobs_on(plume)[2], plume), plume, 3e-6).mean("f+")

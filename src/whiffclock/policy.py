@@ -46,13 +46,22 @@ class Origin(msgspec.Struct):
     sparse: Origin | None = None
 
 
+class _Format(msgspec.Struct):
+    format: str = ""
+
+
 class _Header(msgspec.Struct):
-    format: str
     version: str
     name: Annotated[str, msgspec.Meta(min_length=1)]
     made_from: dict[str, Any]
-    memory: dict[str, Any] = {}
-    clock: dict[str, Any] = {}
+    memory: dict[str, Any]
+
+
+class _FirstHeader(msgspec.Struct):
+    version: str
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+    made_from: dict[str, Any]
+    clock: dict[str, Any]
 
 
 class Policy(Protocol):
@@ -190,15 +199,13 @@ class TablePolicy:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> TablePolicy:
         """Inverse of :meth:`to_arrays`, for the contents of ``path``; arrays of other names are left alone."""
-        header = read_header(arrays, path, "whiffclock policy", _Header)
-        require(
-            header.format in (FORMAT, _FIRST_FORMAT),
-            f"{path} is not a policy that this version of whiffclock can read.",
-        )
+        form = read_header(arrays, path, "whiffclock policy", _Format).format
+        if form == _FIRST_FORMAT:
+            header = _modernized(read_header(arrays, path, "whiffclock policy", _FirstHeader))
+        else:
+            header = read_header(arrays, path, "whiffclock policy", _Header, FORMAT)
         records = {key.removeprefix("record_"): value for key, value in arrays.items() if key.startswith("record_")}
         try:
-            if header.format == _FIRST_FORMAT:
-                _modernize(header)
             convert(header.made_from, Origin, "its origin is wrong")
             require("actions" in arrays, "it has no actions")
             memory = Memory.from_arrays(header.memory, arrays)
@@ -210,10 +217,10 @@ class TablePolicy:
             raise InputError(f"{path} is a damaged whiffclock policy ({first_line(error)}).") from error
 
 
-def _modernize(header: _Header) -> None:
+def _modernized(first: _FirstHeader) -> _Header:
     """The header of version 0.1, whose only memory was a clock as long as a search."""
-    clock = dict(header.clock)
+    clock, made_from = dict(first.clock), dict(first.made_from)
     length = clock.pop("horizon", None)
-    header.memory = {"maker": "clock", "length": length, **clock}
-    if isinstance(learning := header.made_from.get("learning"), dict):
-        header.made_from["learning"] = {"horizon": length, **learning}
+    if isinstance(learning := made_from.get("learning"), dict):
+        made_from["learning"] = {"horizon": length, **learning}
+    return _Header(first.version, first.name, made_from, {"maker": "clock", "length": length, **clock})
