@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from whiffclock.params import ENVIRONMENTS, WorldSettings
+from whiffclock.plume import Plume
 from whiffclock.plume.builtin import builtin
 from whiffclock.plume.dns import beside_dns
 from whiffclock.plume.simulate.recipe import SimulationSettings
@@ -28,6 +29,27 @@ def test_it_is_the_papers_grid_and_says_that_it_is_simulated(shipped):
 
 def test_the_recorded_recipe_is_the_default_recipe(shipped):
     assert shipped.recipe["settings"] == json.loads(json.dumps(SimulationSettings().to_dict()))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_its_whiffs_are_the_same_in_single_and_double_precision(shipped, kind):
+    field = shipped.plume.field
+    assert field.dtype == np.float32
+    plume = Plume.from_array(field.astype(kind), shipped.plume.source)
+    assert plume.fingerprint == shipped.plume.fingerprint == "f5e6d86443f839f7"
+    own = WorldSettings(start_threshold=None)
+    counted = {
+        name: (int(np.bitwise_count(plume.whiffs(t).words).sum()), len(plume.starts(t, own)))
+        for name, t in ENVIRONMENTS.items()
+    }
+    assert counted == {
+        "denser": (2852202, 2635),
+        "dense": (1311167, 2251),
+        "sparse": (587401, 1696),
+        "sparser": (339797, 1156),
+    }
+    middle = field.shape[0] // 2
+    assert [int(plume.whiffs(t).snapshot(middle).sum()) for t in ENVIRONMENTS.values()] == [1132, 509, 225, 122]
 
 
 def test_it_comes_near_the_dns(shipped):

@@ -115,7 +115,7 @@ def test_runs_are_what_one_counts_by_hand(rows):
 @given(st.integers(2, 30), st.integers(1, 40), st.integers(1, 70), st.integers(0, 2**16))
 def test_any_grid_gives_statistics_and_json(snapshots, length, width, seed):
     rng = np.random.default_rng(seed)
-    field = rng.random((snapshots, length, width)) + 0.01
+    field = rng.random((snapshots, length, width), dtype=np.float32) + np.float32(0.01)
     source = int(rng.integers(length)), int(rng.integers(width))
     threshold = float(np.quantile(field, 0.6))
     seen = plume_statistics(Plume.from_array(field, source), threshold)
@@ -128,6 +128,17 @@ def test_slabs_make_no_difference(plume, monkeypatch):
     whole = plume_statistics(plume, 3e-6)
     monkeypatch.setattr("whiffclock.plume.statistics._SLAB_BYTES", 3 * 200 * 27)
     assert json.dumps(plume_statistics(plume, 3e-6).to_dict()) == json.dumps(whole.to_dict())
+
+
+def test_precision_makes_no_difference(plume):
+    finer = Plume.from_array(plume.field.astype(np.float64), plume.source, plume.origin)
+    threshold = float(plume.field[100, 20, 13])
+    assert plume_statistics(finer, threshold).to_dict() == plume_statistics(plume, threshold).to_dict()
+    steps = np.full((4, 90, 9), np.nextafter(np.float32(5e-6), np.float32(0)))
+    steps[:2] = 5e-6
+    for kind in (np.float32, np.float64):
+        seen = plume_statistics(Plume.from_array(steps.astype(kind)), 3e-6)
+        assert seen.boxes["sparse"] == (0.5,) * 4
 
 
 def test_richer_plumes_have_more_of_everything(plume):

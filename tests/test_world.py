@@ -18,7 +18,7 @@ from whiffclock.search import MOVES
 @settings(deadline=None)  # the first example compiles
 @given(st.integers(1, 70), st.integers(0, 2**32))
 def test_packing_keeps_every_whiff(width, seed):
-    field = np.random.default_rng(seed).random((4, 3, width)) + 0.01
+    field = np.random.default_rng(seed).random((4, 3, width), dtype=np.float32) + np.float32(0.01)
     whiffs = Plume.from_array(field).whiffs(0.005)
     assert whiffs.shape == field.shape
     assert whiffs.ever().all()
@@ -33,10 +33,47 @@ def test_packing_keeps_every_whiff(width, seed):
 
 
 def test_a_whiff_is_at_least_the_threshold():
-    field = np.zeros((2, 3, 3))
+    field = np.zeros((2, 3, 3), dtype=np.float32)
     field[0, 2, 0] = 3e-6
-    field[1, 2, 0] = np.nextafter(3e-6, 0)
+    field[1, 2, 0] = np.nextafter(np.float32(3e-6), np.float32(0))
     assert Plume.from_array(field).whiffs(3e-6).probability()[2, 0] == 0.5
+
+
+@pytest.mark.parametrize("kind", [np.float64, ">f4", np.longdouble])
+def test_the_same_fingerprint_means_the_same_whiffs(plume, kind):
+    rounded = np.nextafter(plume.field, np.float32(1)).astype(kind)  # no longer what was rounded to single precision
+    above = np.nextafter(np.float64(5e-6), 0)
+    rounded[:, 3, 4] = above
+    pair = [Plume.from_array(values, plume.source) for values in (rounded.astype(np.float32), rounded)]
+    assert pair[0].fingerprint == pair[1].fingerprint
+    for threshold in (1e-6, 5e-6, float(above)):
+        assert np.array_equal(*(one.whiffs(threshold).words for one in pair))
+        assert pair[1].whiffs(threshold).probability()[3, 4] == 1
+    assert pair[0].highest == pair[1].highest
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int64, np.float16, np.float64])
+def test_whole_numbers_give_the_same_whiffs_in_every_type(kind):
+    counts = np.random.default_rng(0).integers(0, 9, (5, 6, 7))
+    exact, other = Plume.from_array(counts.astype(np.float32)), Plume.from_array(counts.astype(kind))
+    assert exact.fingerprint == other.fingerprint
+    for threshold in (0.1, 3, 7.3):
+        assert np.array_equal(exact.whiffs(threshold).words, other.whiffs(threshold).words)
+
+
+def test_whiffs_of_one_snapshot(plume):
+    for t in (0, 77, 199):
+        assert np.array_equal(plume.whiffs(3e-6).snapshot(t), plume.field[t] >= np.float32(3e-6))
+
+
+def test_what_single_precision_cannot_hold_is_refused():
+    field = np.ones((2, 3, 3))
+    with pytest.raises(InputError, match="in single precision, it is zero"):
+        Plume.from_array(field).whiffs(1e-60)
+    with pytest.raises(InputError, match="nothing reaches"):
+        Plume.from_array(field).whiffs(1e60)
+    with pytest.raises(InputError, match="finite"):
+        Plume.from_array(1e60 * field)
 
 
 def test_starts_are_the_cells_of_the_poorest_plume_outside_the_source():

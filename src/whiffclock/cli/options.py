@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from whiffclock.params import ENVIRONMENTS, InputError, ReadSettings, WorldSettings, require
+from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require
+from whiffclock.plume.layouts import ReadSettings
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -69,6 +70,10 @@ def require_new(path: Path | None, force: bool) -> None:
 def open_plume(path: Path | None, source: str | None = None, part: str = "all", train_share: float = 0.5) -> Plume:
     """The plume a user named, or the built-in one; all of it or one of its two parts in time."""
     require(part in ("all", "train", "test"), f"--part is {part!r}; it must be all, train or test.")
+    require(
+        0 < train_share < 1,
+        f"The share of the record to train on is {train_share:g}; it must lie between 0 and 1.",
+    )
     plume = read_plume(path, ReadSettings(source=None if source is None else parse_cell(source)))
     return plume if part == "all" else plume.split(train_share)[part == "test"]
 

@@ -27,18 +27,24 @@ REACH_ALONG = TOP_SPEED * FOLLOWING_LAGS[-1] + 1
 REACH_ACROSS = SEPARATIONS[-1]
 
 
+def anomaly(record: np.ndarray) -> np.ndarray:
+    """``record[x, y, t]`` as numbers, less each cell's mean."""
+    values = record.astype(np.float32)
+    return values - values.mean(axis=-1, keepdims=True, dtype=np.float64).astype(np.float32)
+
+
 def time_covariance(record: np.ndarray) -> np.ndarray:
     """Covariance of ``record[x, y, t]`` with itself at lags 0 and :data:`LAGS`, summed over y.
 
     Returns float[x, 1 + number of lags]. The ratio of sums over x to those of lag 0 is the autocorrelation.
     NaN at lags that the record is too short for.
     """
-    anomaly = _anomaly(record)
+    less_mean = anomaly(record)
     snapshots = record.shape[-1]
     sums = np.full((len(record), 1 + len(LAGS)), np.nan)
     for i, lag in enumerate((0, *LAGS)):
         if lag < snapshots:
-            pairs = _dot(anomaly[..., : snapshots - lag], anomaly[..., lag:])
+            pairs = _dot(less_mean[..., : snapshots - lag], less_mean[..., lag:])
             sums[:, i] = pairs.sum(axis=1) / (snapshots - lag)
     return sums
 
@@ -65,11 +71,6 @@ class Core:
     along: range
     across: range
 
-    @classmethod
-    def from_record(cls, record: np.ndarray, along: range, across: range) -> Core:
-        """The core of ``record[x, y, t]``."""
-        return cls(_anomaly(record), along, across)
-
     def correlation(self, dx: int = 0, dy: int = 0, lag: int = 0) -> float:
         """Correlation of the core with what lies ``dx, dy`` cells and ``lag`` snapshots away."""
         length, width, snapshots = self.anomaly.shape
@@ -82,14 +83,6 @@ class Core:
         covariance = _dot(here[..., : snapshots - lag], there[..., lag:]).sum() / (snapshots - lag)
         scale = np.sqrt(_dot(here, here).sum() * _dot(there, there).sum()) / snapshots
         return float(covariance / scale) if scale > 0 else float("nan")
-
-    def along_wind(self) -> tuple[float, ...]:
-        """Correlation at :data:`SEPARATIONS` downwind."""
-        return tuple(self.correlation(dx=d) for d in SEPARATIONS)
-
-    def across_wind(self) -> tuple[float, ...]:
-        """Correlation at :data:`SEPARATIONS` to either side."""
-        return tuple((self.correlation(dy=d) + self.correlation(dy=-d)) / 2 for d in SEPARATIONS)
 
 
 @dataclass(frozen=True)
@@ -131,11 +124,6 @@ def _best_displacement(core: Core, lag: int) -> tuple[float, float]:
         return float(place), peak
     shift = (after - before) / (2 * curvature)
     return place + shift, min(1.0, peak + shift * (after - before) / 4)
-
-
-def _anomaly(record: np.ndarray) -> np.ndarray:
-    values = record.astype(np.float32)
-    return values - values.mean(axis=-1, keepdims=True, dtype=np.float64).astype(np.float32)
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -10,27 +10,24 @@ middle is used. The boxes at the other three thresholds rest on the first 200 sn
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial, reduce
+from operator import attrgetter, getitem
 from typing import Any
 
 import numpy as np
 
 from whiffclock.params import ENVIRONMENTS, require
 from whiffclock.plume.correlation import FOLLOWING_LAGS
-from whiffclock.plume.statistics import BOX_CENTRES, PlumeStatistics
+from whiffclock.plume.statistics import BOX_CENTRES, PlumeStatistics, plain
 
 ORIGIN = "channel-flow DNS behind the paper, figures read off public maps and searches (Zenodo 15469831, CC-BY-4.0)"
 THRESHOLD = ENVIRONMENTS["dense"]
 
 #: Whiff probability on the axis, by distance downwind.
-AXIS = dict(
-    zip(
-        range(0, 121, 8),
-        (0.0, 0.58, 0.72, 0.70, 0.69, 0.71, 0.72, 0.73, 0.73, 0.66, 0.61, 0.53, 0.45, 0.35, 0.23, 0.10),
-        strict=True,
-    )
-)
+_EVERY_EIGHT = (0.0, 0.58, 0.72, 0.70, 0.69, 0.71, 0.72, 0.73, 0.73, 0.66, 0.61, 0.53, 0.45, 0.35, 0.23, 0.10)
+AXIS = dict(zip(range(0, 121, 8), _EVERY_EIGHT, strict=True))
 AXIS_NEAR_SOURCE = {2: 0.16, 4: 0.34, 6: 0.49, 10: 0.64, 14: 0.70}
 #: Full width at half maximum, by distance downwind.
 WIDTH = {8: 1.5, 16: 3.6, 30: 6.7, 60: 7.6, 90: 7.5, 115: 8.9}
@@ -54,57 +51,43 @@ FOLLOWING = dict(zip(FOLLOWING_LAGS, (0.545, 0.42, 0.30, 0.19), strict=True))
 SPEED = 0.94
 
 
-Measure = Callable[[PlumeStatistics], float]
-
-
 @dataclass(frozen=True)
 class Figure:
-    """One number about a plume.
+    """One number about a plume: its name, how it is taken from statistics, its value for the DNS slice.
 
-    Attributes
-    ----------
-    name
-        What it is, in a few words.
-    measure
-        How it is taken from statistics.
-    dns
-        Its value for the DNS slice.
-    target
-        Lowest and highest value that counts as near; ``None``: shown, not judged.
+    ``target`` is the lowest and the highest value that counts as near; ``None``: shown, not judged.
     """
 
     name: str
-    measure: Measure
+    measure: Callable[[PlumeStatistics], float]
     dns: float
     target: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
 class Row:
-    """A plume beside the DNS in one figure; ``met`` is ``None`` where there is no target or no value."""
+    """A plume beside the DNS in one figure."""
 
     figure: str
     dns: float
     here: float
     target: tuple[float, float] | None
-    met: bool | None
 
     @property
     def difference(self) -> float:
         """This plume less the DNS."""
         return self.here - self.dns
 
+    @property
+    def met(self) -> bool | None:
+        """Whether it comes near; ``None`` where there is no target or no value."""
+        if self.target is None or not math.isfinite(self.here):
+            return None
+        return self.target[0] <= self.here <= self.target[1]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        known = math.isfinite(self.here)
-        return {
-            "figure": self.figure,
-            "dns": self.dns,
-            "here": self.here if known else None,
-            "difference": self.difference if known else None,
-            "target": None if self.target is None else list(self.target),
-            "met": self.met,
-        }
+        return {name: plain(getattr(self, name)) for name in ("figure", "dns", "here", "difference", "target", "met")}
 
 
 def axis_error(statistics: PlumeStatistics) -> float:
@@ -131,105 +114,58 @@ def beside_dns(statistics: PlumeStatistics) -> list[Row]:
         f"The DNS figures are at the threshold {THRESHOLD:g}, these statistics at {statistics.threshold:g}; "
         f"measure the plume at {THRESHOLD:g}.",
     )
-    return [_row(figure, figure.measure(statistics)) for figure in FIGURES]
+    figures = [figure for group in GROUPS for figure in group]
+    return [Row(figure.name, figure.dns, figure.measure(statistics), figure.target) for figure in figures]
 
 
-def _row(figure: Figure, here: float) -> Row:
-    met = None
-    if figure.target is not None and math.isfinite(here):
-        met = figure.target[0] <= here <= figure.target[1]
-    return Row(figure.name, figure.dns, here, figure.target, met)
+def _entry(attribute: str, *keys: Any) -> Callable[[PlumeStatistics], float]:
+    """Takes ``statistics.attribute[key]...``."""
+    return lambda statistics: reduce(getitem, keys, attrgetter(attribute)(statistics))
 
 
-def _near(value: float, margin: float = 0.15) -> tuple[float, float]:
-    return value - margin, value + margin
+def _along_the_axis() -> Iterator[Figure]:
+    yield Figure("axis probability, RMS error", axis_error, 0.0, (0.0, 0.05))
+    for x, value in sorted((AXIS | AXIS_NEAR_SOURCE).items()):
+        yield Figure(f"axis probability, x = {x}", partial(PlumeStatistics.at, x=x), value)
+    for off, value in OFF_AXIS.items():
+        yield Figure(f"probability {off} cells off it, x = 48", partial(PlumeStatistics.at, x=48, off=off), value)
 
 
-def _at(x: int, off: int = 0) -> Measure:
-    return lambda statistics: statistics.at(x, off)
+def _widths() -> Iterator[Figure]:
+    for x, width in WIDTH.items():
+        target = (0.8 * width, 1.2 * width) if x >= 16 else None
+        yield Figure(f"full width at half maximum, x = {x}", partial(PlumeStatistics.width, x=x), width, target)
 
 
-def _width(x: int) -> Measure:
-    return lambda statistics: statistics.width(x)
+def _in_time() -> Iterator[Figure]:
+    first = _entry("autocorrelation", "20-80", 0)
+    yield Figure("autocorrelation, x = 20-80, lag 1", first, AUTOCORRELATION[0], (-1.0, 0.5))
+    for place in ("8-42", "42-83"):
+        for i, value in enumerate(AUTOCORRELATION):
+            yield Figure(f"autocorrelation, x = {place}, lag {i + 1}", _entry("autocorrelation", place, i), value)
+    yield Figure("autocorrelation, x > 83, lag 1", _entry("autocorrelation", ">83", 0), AUTOCORRELATION_FAR)
+    yield Figure("P(whiff | whiff), core", _entry("after_whiff"), AFTER_WHIFF)
+    yield Figure("P(whiff | blank), core", _entry("after_blank"), AFTER_BLANK)
 
 
-def _autocorrelation(place: str, lag: int) -> Measure:
-    return lambda statistics: statistics.autocorrelation[place][lag - 1]
+def _in_space() -> Iterator[Figure]:
+    for direction, values in (("along", ALONG), ("across", ACROSS)):
+        for cells, value in values.items():
+            apart = partial(PlumeStatistics.apart, direction=direction, cells=cells)
+            yield Figure(f"correlation {cells:g} cells {direction}", apart, value, (value - 0.15, value + 0.15))
+    for i, (lag, value) in enumerate(FOLLOWING.items()):
+        target = value - 0.15, value + 0.15
+        yield Figure(f"following the flow, lag {lag}", _entry("following.correlation", i), value, target)
+    yield Figure("structure speed (cells/snapshot)", _entry("following.speed"), SPEED, (0.8, 1.2))
 
 
-def _apart(direction: str, cells: float) -> Measure:
-    return lambda statistics: statistics.apart(direction, cells)
-
-
-def _following(i: int) -> Measure:
-    return lambda statistics: statistics.following.correlation[i]
-
-
-def _box(name: str, i: int) -> Measure:
-    return lambda statistics: statistics.boxes[name][i]
-
-
-def _axis_figures() -> list[Figure]:
-    return [
-        Figure("axis probability, RMS error", axis_error, 0.0, (0.0, 0.05)),
-        *(Figure(f"axis probability, x = {x}", _at(x), p) for x, p in sorted((AXIS | AXIS_NEAR_SOURCE).items())),
-        *(Figure(f"probability {off} cells off it, x = 48", _at(48, off), p) for off, p in OFF_AXIS.items()),
-    ]
-
-
-def _width_figures() -> list[Figure]:
-    return [
-        Figure(f"full width at half maximum, x = {x}", _width(x), w, (0.8 * w, 1.2 * w) if x >= 16 else None)
-        for x, w in WIDTH.items()
-    ]
-
-
-def _time_figures() -> list[Figure]:
-    return [
-        Figure("autocorrelation, x = 20-80, lag 1", _autocorrelation("20-80", 1), AUTOCORRELATION[0], (-1.0, 0.5)),
-        *(
-            Figure(f"autocorrelation, x = {place}, lag {lag}", _autocorrelation(place, lag), value)
-            for place in ("8-42", "42-83")
-            for lag, value in enumerate(AUTOCORRELATION, 1)
-        ),
-        Figure("autocorrelation, x > 83, lag 1", _autocorrelation(">83", 1), AUTOCORRELATION_FAR),
-        Figure("P(whiff | whiff), core", lambda statistics: statistics.after_whiff, AFTER_WHIFF),
-        Figure("P(whiff | blank), core", lambda statistics: statistics.after_blank, AFTER_BLANK),
-    ]
-
-
-def _space_figures() -> list[Figure]:
-    return [
-        *(
-            Figure(f"correlation {cells:g} cells {direction}", _apart(direction, cells), value, _near(value))
-            for direction, values in (("along", ALONG), ("across", ACROSS))
-            for cells, value in values.items()
-        ),
-        *(
-            Figure(f"following the flow, lag {lag}", _following(i), value, _near(value))
-            for i, (lag, value) in enumerate(FOLLOWING.items())
-        ),
-        Figure("structure speed (cells/snapshot)", lambda statistics: statistics.following.speed, SPEED, (0.8, 1.2)),
-    ]
-
-
-def _box_figures() -> list[Figure]:
-    return [
-        Figure("boxes with thresholds in order", ordered_boxes, 1.0, (1.0, 1.0)),
-        *(
-            Figure(f"P(c >= {ENVIRONMENTS[name]:.0e}), x = {centre}".replace("e-0", "e-"), _box(name, i), values[i])
-            for name, values in BOXES.items()
-            for i, centre in enumerate(BOX_CENTRES)
-        ),
-    ]
+def _in_boxes() -> Iterator[Figure]:
+    yield Figure("boxes with thresholds in order", ordered_boxes, 1.0, (1.0, 1.0))
+    for name, values in BOXES.items():
+        for i, centre in enumerate(BOX_CENTRES):
+            threshold = f"{ENVIRONMENTS[name]:.0e}".replace("e-0", "e-")
+            yield Figure(f"P(c >= {threshold}), x = {centre}", _entry("boxes", name, i), values[i])
 
 
 #: All figures, in groups, in the order of a table.
-GROUPS: tuple[tuple[Figure, ...], ...] = (
-    tuple(_axis_figures()),
-    tuple(_width_figures()),
-    tuple(_time_figures()),
-    tuple(_space_figures()),
-    tuple(_box_figures()),
-)
-FIGURES: tuple[Figure, ...] = tuple(figure for group in GROUPS for figure in group)
+GROUPS = [list(group()) for group in (_along_the_axis, _widths, _in_time, _in_space, _in_boxes)]

@@ -11,7 +11,6 @@ maximum-likelihood one: that for which the mean of log d under the law is the ob
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -47,17 +46,6 @@ class Durations:
     mean: float
     exponent: float
     fit_range: tuple[int, int] = FIT_RANGE
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "edges": self.edges.tolist(),
-            "density": self.density.tolist(),
-            "count": self.count,
-            "mean": self.mean,
-            "exponent": self.exponent,
-            "fit_range": list(self.fit_range),
-        }
 
 
 def complete_runs(record: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

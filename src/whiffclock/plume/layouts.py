@@ -1,14 +1,18 @@
-"""Layouts of odor files that are around: which array holds the odor, and what its axes are.
+"""Which array of a file holds the odor and what its axes are: known layouts, and what a user says.
 
-A layout is recognised by the name of an array, by the names of its dimensions or by its shape; what a user says
-(:class:`~whiffclock.params.ReadSettings`) comes before all of these.
+An array is recognised by its name, by the names of its dimensions or by its shape; :class:`ReadSettings` come
+before all of these.
 """
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Literal
 
-from whiffclock.params import InputError, require
+from whiffclock.params import InputError, Settings, require
 
 #: Words for the three axes, as dimension names use them.
 AXIS_NAMES = {
@@ -25,27 +29,129 @@ VELOCITIES = ("uu", "vv", "ww")
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What is known of an array called ``key``: its axes, and how many first snapshots are background."""
+class ReadSettings(Settings):
+    """How a file becomes a field ``c[t, x, y]``; the steps are taken in the order of the attributes.
 
-    key: str
+    Attributes
+    ----------
+    key
+        Name of the array in the file; ``None`` takes the one a known layout names, or the only one with
+        three dimensions.
+    axes
+        What the axes of the stored array are, such as ``"tyx"``; ``None`` asks the file.
+    first, end
+        Snapshots to keep: ``first`` up to but not including ``end``.
+    crop
+        Cells to keep, (x0, x1, y0, y1): x0 up to but not including x1, and y likewise.
+    downsample, downsample_method
+        Keep one cell for this many along x and along y: the ``"mean"`` of each block, without an incomplete rest,
+        or its first cell, ``"point"``.
+    background
+        Subtract the mean of this many first snapshots of the file; ``None`` does what the layout asks for.
+    scale
+        Multiply concentrations by this.
+    clip
+        Set negative concentrations to zero, last of all, so that noise around zero does not bias a mean.
+        Off by default: a threshold is positive, so negative noise is never a whiff.
+    source
+        Cell (x, y) of the source, in the cells of the resulting field.
+    """
+
+    key: str | None = None
+    axes: str | None = None
+    first: int = 0
+    end: int | None = None
+    crop: tuple[int, int, int, int] | None = None
+    downsample: int = 1
+    downsample_method: Literal["mean", "point"] = "mean"
+    background: int | None = None
+    scale: float = 1.0
+    clip: bool = False
+    source: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        require(
+            self.axes is None or sorted(self.axes) == ["t", "x", "y"],
+            f"The axes are {self.axes!r}; they must be the letters t, x and y in the order of the file, such as tyx.",
+        )
+        require(
+            self.first >= 0 and (self.end is None or self.end > self.first),
+            f"The snapshots {self.first}:{self.end} are none; the end must lie after the first, counted from 0.",
+        )
+        x0, x1, y0, y1 = self.crop or (0, 1, 0, 1)
+        require(
+            0 <= x0 < x1 and 0 <= y0 < y1,
+            f"The crop {x0}:{x1},{y0}:{y1} holds no cell; it must be x0:x1,y0:y1 with x0 < x1 and y0 < y1.",
+        )
+        require(self.downsample >= 1, f"The downsampling factor is {self.downsample}; it must be at least 1.")
+        require(
+            self.downsample_method in ("mean", "point"),
+            f"The downsampling method is {self.downsample_method!r}; it must be 'mean' or 'point'.",
+        )
+        require(
+            (self.background or 0) >= 0,
+            f"The background is taken from {self.background} snapshots; it must be 0 or more.",
+        )
+        require(0 < self.scale < math.inf, f"The scale is {self.scale:g}; it must be a positive number.")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is known of an array by its name.
+
+    Attributes
+    ----------
+    axes
+        The order of its axes, such as ``"tyx"``.
+    about
+        Begins the plume's origin.
+    background
+        Number of first snapshots whose mean is background.
+    details
+        Takes an open HDF5 file and the array's name; returns axes that the file itself gives, or ``None``, and an
+        addition to the origin.
+    """
+
     axes: str
     about: str
     background: int = 0
+    details: Callable[[Any, str], tuple[str | None, str]] = lambda file, name: (None, "")
 
 
-LAYOUTS = (
-    Layout("nose", "tyx", "channel flow, nose height"),
-    Layout("ground", "tyx", "channel flow, ground"),
-    Layout("dataset2", "txy", "PLIF"),
-    Layout("frames", "txy", "smoke", background=200),
-    Layout("concentration", "tyx", "concentration"),
-)
+def grid_axes(frame: tuple[int, ...], x: Any) -> str | None:
+    """Axes of frames of shape ``frame`` from the array of x coordinates: one per cell, or one per cell along x."""
+    if x.shape == frame and x.size > 1:
+        along_first, along_last = ((x.max(axis) - x.min(axis)).max() for axis in (0, 1))
+        return "tyx" if along_last > along_first else "txy"
+    length = max(x.shape, default=0)
+    if sum(n > 1 for n in x.shape) == 1 and frame[0] != frame[1] and length in frame:
+        return "txy" if frame[0] == length else "tyx"
+    return None
 
 
-def known_layout(keys: list[str]) -> Layout | None:
-    """The layout that one of ``keys`` belongs to."""
-    return next((layout for layout in LAYOUTS if layout.key in keys), None)
+def plif_details(file: Any, name: str) -> tuple[str | None, str]:
+    """Axes from the coordinates of the cells; for the origin, which movie it is, and its frame rate."""
+    grid = file.visit(lambda item: item if item.rpartition("/")[2] == "xGrid" else None)
+    axes = grid and grid_axes(file[name].shape[1:], file[grid][()])
+    rate = file.get("Attributes/imagingParameters/frameRate")
+    return axes, f", {name}" + (f", {rate[()].item():g} Hz" if getattr(rate, "size", 0) == 1 else "")
+
+
+#: Known layouts by the name of the array, a regular expression. The first that fits is taken, and of several arrays
+#: that fit it the one with the lowest number. To add a layout, add an entry.
+LAYOUTS: dict[str, Layout] = {
+    r"Plume Data/dataset_\d+": Layout("txy", "PLIF", details=plif_details),
+    "nose": Layout("tyx", "channel flow, nose height"),
+    "ground": Layout("tyx", "channel flow, ground"),
+    "dataset2": Layout("txy", "PLIF"),
+    "frames": Layout("txy", "smoke", background=200),
+    "concentration": Layout("tyx", "concentration"),
+}
+
+
+def known_layout(key: str) -> Layout | None:
+    """The layout of an array called ``key``."""
+    return next((layout for pattern, layout in LAYOUTS.items() if re.fullmatch(pattern, key)), None)
 
 
 def named_axes(dimensions: list[str]) -> str | None:
@@ -66,20 +172,17 @@ def choose_key(file: str, wanted: str | None, shapes: dict[str, tuple[int, ...]]
     """
     found = _listing(shapes)
     if wanted is not None:
-        key = wanted.strip("/")
-        if key not in shapes:
-            raise InputError(f"{file} has no array called {wanted!r}; found: {found}.")
-        return key
+        require(wanted.strip("/") in shapes, f"{file} has no array called {wanted!r}; found: {found}.")
+        return wanted.strip("/")
     solid = [key for key, shape in shapes.items() if len(shape) == 3]
-    layout = known_layout(solid)
-    if layout is not None:
-        return layout.key
+    for pattern in LAYOUTS:
+        known = [key for key in solid if re.fullmatch(pattern, key)]
+        if known:
+            return min(known, key=lambda key: [int(number) for number in re.findall(r"\d+", key)])
     if solid and set(solid) <= set(VELOCITIES):
         raise InputError(f"{file} holds wind velocities ({', '.join(solid)}), not odor.")
-    if not solid:
-        raise InputError(f"{file} has no array with three dimensions (time, x, y); found: {found}.")
-    if len(solid) > 1:
-        raise InputError(f"{file} has several arrays with three dimensions, name one as key; found: {found}.")
+    require(bool(solid), f"{file} has no array with three dimensions (time, x, y); found: {found}.")
+    require(len(solid) == 1, f"{file} has several arrays with three dimensions, name one as key; found: {found}.")
     return solid[0]
 
 
@@ -104,17 +207,3 @@ def numbered_frames(file: str, shapes: dict[str, tuple[int, ...]]) -> list[str]:
     gap = next((start + i for i, key in enumerate(frames) if int(key) != start + i), None)
     require(gap is None, f"{file} has {len(frames)} numbered snapshots, but number {gap} is missing.")
     return frames
-
-
-def grid_axes(frame: tuple[int, int], x_grid: tuple[int, ...], varies_along: int | None) -> str | None:
-    """Axes of frames from the coordinates of their cells.
-
-    ``x_grid`` is the shape of the array of x coordinates: one number per cell, which changes along axis
-    ``varies_along`` of a frame, or one per cell along x.
-    """
-    if x_grid == frame and varies_along is not None:
-        return "txy" if varies_along == 0 else "tyx"
-    length = max(x_grid, default=0)
-    if sum(n > 1 for n in x_grid) == 1 and frame[0] != frame[1] and length in frame:
-        return "txy" if frame[0] == length else "tyx"
-    return None

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whiffclock.params import WorldSettings, require
-from whiffclock.plume.lazy import Field, LazyField
-from whiffclock.plume.whiffs import Whiffs, start_cells, threshold_field, time_chunks
+from whiffclock.params import WorldSettings, require, require_threshold
+from whiffclock.plume.whiffs import Whiffs, single, start_cells, threshold_field, time_chunks
+
+if TYPE_CHECKING:
+    from whiffclock.plume.whiffs import Field
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,8 @@ class Plume:
     Attributes
     ----------
     field
-        At least two snapshots of a grid of at least one cell; finite, and positive somewhere. An array, or a
-        :class:`~whiffclock.plume.lazy.LazyField` that stays in its file.
+        At least two snapshots of a grid of at least one cell; finite, and positive somewhere. An array, or a dask
+        array that stays in its file.
     source
         Cell (x, y) of the source. Default: upwind end, middle of the width.
     origin
@@ -70,7 +73,7 @@ class Plume:
         highest = -np.inf
         digest = hashlib.blake2b(repr((self.field.shape, self.source)).encode(), digest_size=8)
         for part in time_chunks(self.field):
-            values = self.field[part]
+            values = single(self.field[part])
             peak, trough = float(np.max(values)), float(np.min(values))
             require(
                 np.isfinite(peak) and np.isfinite(trough),
@@ -78,7 +81,7 @@ class Plume:
                 f"{part.stop - 1}; the field must be finite.",
             )
             highest = max(highest, peak)
-            digest.update(np.ascontiguousarray(values, dtype="<f4").data)
+            digest.update(np.ascontiguousarray(values).data)
         require(
             highest > 0,
             f"{self.origin}: the highest concentration is {highest:g}; some of the field must be positive.",
@@ -86,9 +89,9 @@ class Plume:
         return highest, digest.hexdigest()
 
     @classmethod
-    def from_array(cls, values: Field, source: tuple[int, int] | None = None, origin: str = "array") -> Plume:
+    def from_array(cls, values: np.ndarray, source: tuple[int, int] | None = None, origin: str = "array") -> Plume:
         """A plume from ``values[t, x, y]``."""
-        values = values if isinstance(values, LazyField) else np.asanyarray(values)
+        values = np.asanyarray(values)
         if source is None:
             source = (0, values.shape[2] // 2 if values.ndim == 3 else 0)
         return cls(values, (int(source[0]), int(source[1])), origin)
@@ -113,20 +116,24 @@ class Plume:
         return train, self._between(cut, snapshots, "test", train.fingerprint)
 
     def _between(self, first: int, end: int, role: str, held_out_from: str = "") -> Plume:
-        field = self.field.between(first, end) if isinstance(self.field, LazyField) else self.field[first:end]
         origin = f"{self.origin}, {role} part: snapshots {first}:{end} of {self.field.shape[0]}"
-        return Plume(field, self.source, origin, held_out_from)
+        return Plume(self.field[first:end], self.source, origin, held_out_from)
+
+    def reaches(self, threshold: float) -> bool:
+        """Whether there is any whiff at ``threshold``."""
+        return bool(single(threshold) <= self.highest)
 
     def whiffs(self, threshold: float) -> Whiffs:
         """The packed whiff record at ``threshold``, made once."""
         if threshold not in self._whiffs:
-            made = threshold_field(self.field, threshold, self.source, self.fingerprint)
+            require_threshold(threshold)
+            require(bool(single(threshold) > 0), f"The threshold is {threshold:g}; in single precision, it is zero.")
             require(
-                bool(made.words.any()),
+                self.reaches(threshold),
                 f"{self.origin}: nothing reaches the threshold {threshold:g}, the highest concentration is "
                 f"{self.highest:g}; choose a lower threshold.",
             )
-            self._whiffs[threshold] = made
+            self._whiffs[threshold] = threshold_field(self.field, threshold, self.source, self.fingerprint)
         return self._whiffs[threshold]
 
     def starts(self, threshold: float, settings: WorldSettings) -> np.ndarray:

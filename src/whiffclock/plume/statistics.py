@@ -107,30 +107,34 @@ class PlumeStatistics:
         """Plain values, ready for JSON; of the maps, the axis."""
         x0, y0 = self.source
         distances = range(self.shape[1] - x0)
-        return _plain(
+
+        def by(keys: tuple[int, ...], values: tuple[float, ...]) -> dict[str, float]:
+            return dict(zip(map(str, keys), values, strict=True))
+
+        return plain(
             {
                 "plume": self.origin,
                 "fingerprint": self.fingerprint,
-                "shape": list(self.shape),
-                "source": list(self.source),
+                "shape": self.shape,
+                "source": self.source,
                 "threshold": self.threshold,
                 "environment": environment_name(self.threshold),
                 "axis_probability": [self.at(x) for x in distances],
                 "width": [self.width(x) for x in distances],
                 "off_axis_probability_at_48": {"4": self.at(48, 4), "8": self.at(48, 8)},
-                "axis_whiff_duration": self.whiff_duration[x0:, y0].tolist(),
-                "axis_blank_duration": self.blank_duration[x0:, y0].tolist(),
-                "whiffs": self.whiffs.to_dict(),
-                "blanks": self.blanks.to_dict(),
+                "axis_whiff_duration": self.whiff_duration[x0:, y0],
+                "axis_blank_duration": self.blank_duration[x0:, y0],
+                "whiffs": vars(self.whiffs),
+                "blanks": vars(self.blanks),
                 "autocorrelation": self.autocorrelation,
                 "after_whiff": self.after_whiff,
                 "after_blank": self.after_blank,
-                "correlation_along": dict(zip(map(str, corr.SEPARATIONS), self.along, strict=True)),
-                "correlation_across": dict(zip(map(str, corr.SEPARATIONS), self.across, strict=True)),
-                "following_flow": dict(zip(map(str, corr.FOLLOWING_LAGS), self.following.correlation, strict=True)),
-                "displacement": dict(zip(map(str, corr.FOLLOWING_LAGS), self.following.displacement, strict=True)),
+                "correlation_along": by(corr.SEPARATIONS, self.along),
+                "correlation_across": by(corr.SEPARATIONS, self.across),
+                "following_flow": by(corr.FOLLOWING_LAGS, self.following.correlation),
+                "displacement": by(corr.FOLLOWING_LAGS, self.following.displacement),
                 "structure_speed": self.following.speed,
-                "boxes": {"centres": list(BOX_CENTRES), **self.boxes},
+                "boxes": {"centres": BOX_CENTRES, **self.boxes},
                 "start_cells": self.start_cells,
             }
         )
@@ -140,8 +144,8 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
     """Measure ``plume`` at ``threshold``."""
     whiffs = plume.whiffs(threshold)
     snapshots, length, width = whiffs.shape
-    x0, y0 = plume.source
-    near = slice(max(0, y0 - NEAR_AXIS), y0 + NEAR_AXIS + 1)
+    x0 = plume.source[0]
+    near = _near_axis(plume.source[1], width)
     counts = np.zeros((3, length, width), dtype=np.int64)
     covariance = np.zeros((length, 1 + len(corr.LAGS)))
     probability = np.zeros((length, width))
@@ -152,8 +156,11 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
         covariance[part] = corr.time_covariance(np.moveaxis(record[:, :, near], 1, 2))
     whiff_duration, blank_duration = mean_durations(snapshots, *counts)
     core = _core(whiffs)
-    whiff_runs, blank_runs = _core_runs(whiffs, near)
-    after_whiff, after_blank = _next_whiff(counts[:, x0 + CORE.start : x0 + CORE.stop, near], snapshots)
+    in_core = slice(x0 + CORE.start, x0 + CORE.stop)
+    runs = complete_runs(np.moveaxis(whiffs.record(in_core)[:, :, near], 1, 2).reshape(-1, snapshots))
+    after_whiff, after_blank = _next_whiff(counts[:, in_core, near], snapshots)
+    distances = np.arange(length) - x0
+    bins = {name: (distances >= first) & (distances <= last) for name, (first, last) in X_BINS.items()}
     return PlumeStatistics(
         origin=plume.origin,
         fingerprint=plume.fingerprint,
@@ -163,16 +170,16 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
         probability=probability,
         whiff_duration=whiff_duration,
         blank_duration=blank_duration,
-        whiffs=distribution(whiff_runs),
-        blanks=distribution(blank_runs),
-        autocorrelation=_by_bin(covariance, x0),
+        whiffs=distribution(runs[0]),
+        blanks=distribution(runs[1]),
+        autocorrelation={name: corr.pooled_autocorrelation(covariance[cells]) for name, cells in bins.items()},
         after_whiff=after_whiff,
         after_blank=after_blank,
-        along=core.along_wind(),
-        across=core.across_wind(),
+        along=tuple(core.correlation(dx=d) for d in corr.SEPARATIONS),
+        across=tuple((core.correlation(dy=d) + core.correlation(dy=-d)) / 2 for d in corr.SEPARATIONS),
         following=corr.following_flow(core),
-        boxes={name: box_probabilities(plume, value) for name, value in ENVIRONMENTS.items()},
-        start_cells={name: count_start_cells(plume, value) for name, value in ENVIRONMENTS.items()},
+        boxes={name: _box_probabilities(plume, value) for name, value in ENVIRONMENTS.items()},
+        start_cells={name: _count_start_cells(plume, value) for name, value in ENVIRONMENTS.items()},
     )
 
 
@@ -192,20 +199,24 @@ def full_width(profile: np.ndarray) -> float:
     return float(end - start)
 
 
-def box_probabilities(plume: Plume, threshold: float) -> tuple[float, ...]:
+def _box_probabilities(plume: Plume, threshold: float) -> tuple[float, ...]:
     """Mean whiff probability in the boxes about :data:`BOX_CENTRES`; NaN for boxes that leave the grid."""
     x0, y0 = plume.source
-    _, length, _ = plume.field.shape
-    across = slice(max(0, y0 - NEAR_AXIS), y0 + NEAR_AXIS + 1)
+    _, length, width = plume.field.shape
     found = []
     for centre in BOX_CENTRES:
-        first, last = x0 + centre - _BOX_REACH, x0 + centre + _BOX_REACH
-        box = plume.field[:, first : last + 1, across]
-        found.append(float((box >= threshold).mean()) if first >= 0 and last < length else math.nan)
+        first, end = x0 + centre - _BOX_REACH, x0 + centre + _BOX_REACH + 1
+        if first < 0 or end > length:
+            found.append(math.nan)
+        elif not plume.reaches(threshold):
+            found.append(0.0)
+        else:
+            box = plume.whiffs(threshold).record(slice(first, end))[:, :, _near_axis(y0, width)]
+            found.append(float(box.mean()))
     return tuple(found)
 
 
-def count_start_cells(plume: Plume, threshold: float) -> int:
+def _count_start_cells(plume: Plume, threshold: float) -> int:
     """Size of D_init with this start threshold; 0 where nothing reaches it."""
     try:
         return len(plume.starts(threshold, WorldSettings(start_threshold=None)))
@@ -213,22 +224,18 @@ def count_start_cells(plume: Plume, threshold: float) -> int:
         return 0
 
 
+def _near_axis(y: int, width: int, more: int = 0) -> slice:
+    return slice(max(0, y - NEAR_AXIS - more), min(width, y + NEAR_AXIS + more + 1))
+
+
 def _core(whiffs: Whiffs) -> corr.Core:
     _, length, width = whiffs.shape
     x0, y0 = whiffs.source
     first, last = min(x0 + CORE.start, length), min(x0 + CORE.stop + corr.REACH_ALONG, length)
-    low = max(0, y0 - NEAR_AXIS - corr.REACH_ACROSS)
-    high = min(width, y0 + NEAR_AXIS + corr.REACH_ACROSS + 1)
-    record = np.moveaxis(whiffs.record(slice(first, last))[:, :, low:high], 1, 2)
-    along = range(min(len(CORE), last - first))
-    across = range(max(0, y0 - NEAR_AXIS) - low, min(width, y0 + NEAR_AXIS + 1) - low)
-    return corr.Core.from_record(record, along, across)
-
-
-def _core_runs(whiffs: Whiffs, near: slice) -> tuple[np.ndarray, np.ndarray]:
-    x0 = whiffs.source[0]
-    record = whiffs.record(slice(x0 + CORE.start, x0 + CORE.stop))[:, :, near]
-    return complete_runs(np.moveaxis(record, 1, 2).reshape(-1, whiffs.shape[0]))
+    around, near = _near_axis(y0, width, corr.REACH_ACROSS), _near_axis(y0, width)
+    record = np.moveaxis(whiffs.record(slice(first, last))[:, :, around], 1, 2)
+    across = range(near.start - around.start, near.stop - around.start)
+    return corr.Core(corr.anomaly(record), range(min(len(CORE), last - first)), across)
 
 
 def _next_whiff(counts: np.ndarray, snapshots: int) -> tuple[float, float]:
@@ -236,14 +243,6 @@ def _next_whiff(counts: np.ndarray, snapshots: int) -> tuple[float, float]:
     whiffs, stays, begins = (int(n) for n in counts.sum(axis=(1, 2)))
     blanks = counts[0].size * (snapshots - 1) - whiffs
     return stays / whiffs if whiffs else math.nan, begins / blanks if blanks else math.nan
-
-
-def _by_bin(covariance: np.ndarray, x0: int) -> dict[str, tuple[float, ...]]:
-    x = np.arange(len(covariance)) - x0
-    return {
-        name: corr.pooled_autocorrelation(covariance[(x >= first) & (x <= last)])
-        for name, (first, last) in X_BINS.items()
-    }
 
 
 def _slabs(whiffs: Whiffs) -> Iterator[slice]:
@@ -254,10 +253,10 @@ def _slabs(whiffs: Whiffs) -> Iterator[slice]:
         yield slice(first, min(first + size, length))
 
 
-def _plain(value: Any) -> Any:
-    """NaN becomes null, tuples lists, all the way down."""
+def plain(value: Any) -> Any:
+    """Arrays and tuples become lists and NaN becomes null, all the way down."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value

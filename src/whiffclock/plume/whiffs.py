@@ -1,5 +1,6 @@
 """From concentration to whiffs: a field is thresholded once, into a packed record.
 
+Concentrations and thresholds are compared in single precision, the same that a plume's fingerprint is made of.
 The record holds one bit per cell and snapshot, ``words[x, w, t]`` with bit ``y - 32 w``: 1.3 MB for the
 paper's field, which stays in a core's cache while agents learn.
 """
@@ -9,12 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from whiffclock.episode import Site, World
-from whiffclock.params import WorldSettings, environment_name, require, require_threshold
-from whiffclock.plume.lazy import Field, LazyField
+from whiffclock.params import WorldSettings, require
+
+if TYPE_CHECKING:
+    import dask.array
+
+    #: What a plume may hold: an array in memory, or one that stays in its file.
+    Field = np.ndarray | dask.array.Array
 
 _WORD = 32
 _CHUNK_BYTES = 64 * 2**20
@@ -50,11 +58,6 @@ class Whiffs:
         length, _, snapshots = self.words.shape
         return snapshots, length, self.width
 
-    @property
-    def environment(self) -> str:
-        """Name of the environment this threshold makes."""
-        return environment_name(self.threshold)
-
     def world(self, settings: WorldSettings) -> World:
         """What the kernels see of it."""
         x, y = self.source
@@ -76,33 +79,43 @@ class Whiffs:
         """bool[t]: the whiffs of one cell."""
         return (self.words[x, y // _WORD] >> np.uint32(y % _WORD) & np.uint32(1)).astype(bool)
 
+    def snapshot(self, t: int) -> np.ndarray:
+        """bool[x, y]: the whiffs of one snapshot."""
+        return _unpack(self.words[:, :, t], self.width)
+
     def probability(self) -> np.ndarray:
         """float[x, y]: share of snapshots with a whiff."""
         counts = np.zeros((self.words.shape[0], self.width), dtype=np.int64)
         for t in range(self.words.shape[2]):
-            counts += _unpack(self.words[:, :, t], self.width)
+            counts += self.snapshot(t)
         return counts / self.words.shape[2]
 
 
 def threshold_field(field: Field, threshold: float, source: tuple[int, int], fingerprint: str = "") -> Whiffs:
     """Threshold ``field[t, x, y]``, some snapshots at a time."""
-    require_threshold(threshold)
+    lowest = single(threshold)
     snapshots, length, width = field.shape
     words = np.empty((length, -(-width // _WORD), snapshots), dtype=np.uint32)
     for part in time_chunks(field):
-        words[:, :, part] = np.moveaxis(_pack(field[part] >= threshold), 0, 2)
+        words[:, :, part] = np.moveaxis(_pack(single(field[part]) >= lowest), 0, 2)
     return Whiffs(words, width, threshold, source, fingerprint)
+
+
+def single(values: Field | float) -> np.ndarray:
+    """Concentrations in single precision, in which they are compared and fingerprinted."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values).astype("<f4", copy=False)
 
 
 def time_chunks(field: Field) -> Iterator[slice]:
     """Slices of the first axis, small enough to work on in memory."""
-    if isinstance(field, LazyField):
-        yield from field.chunks()
-        return
-    per_snapshot = max(1, math.prod(field.shape[1:]) * field.itemsize)
-    size = max(1, _CHUNK_BYTES // per_snapshot)
-    for first in range(0, field.shape[0], size):
-        yield slice(first, min(first + size, field.shape[0]))
+    if isinstance(field, np.ndarray):
+        size = max(1, _CHUNK_BYTES // max(1, math.prod(field.shape[1:]) * field.itemsize))
+        ends = [*range(size, field.shape[0], size), field.shape[0]]
+    else:
+        ends = np.cumsum(field.chunks[0]).tolist()
+    for first, end in pairwise([0, *ends]):
+        yield slice(first, end)
 
 
 def start_cells(start: Whiffs, settings: WorldSettings) -> np.ndarray:

@@ -19,29 +19,28 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.archive import first_line, write_npz
 from whiffclock.params import InputError, require
-from whiffclock.plume.lazy import LazyField
+from whiffclock.plume.containers import VARIABLE
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.whiffs import time_chunks
 
-VARIABLE = "concentration"
 DIMENSIONS = ("t", "x", "y")
 
 #: Room on disk that is left for what a format adds to the values.
 SPARE_BYTES = 2**20
 
+#: What is called with the number of snapshots after each part is written.
+Progress = Callable[[int], None]
 
-def write_plume(plume: Plume, path: Path, progress: Callable[[int], None] = lambda snapshots: None) -> None:
-    """Write ``plume`` to ``path``, whose ending says how: .npz, .npy, .nc or .zarr.
 
-    ``progress`` is called with the number of snapshots after each chunk.
-    """
+def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots: None) -> None:
+    """Write ``plume`` to ``path``, whose ending says how: .npz, .npy, .nc or .zarr."""
     if path.suffix == ".npz":
         require(
-            not isinstance(plume.field, LazyField),
+            isinstance(plume.field, np.ndarray),
             f"{plume.origin} is too large for {path.name}, which is written in one piece; take .npy, .nc or .zarr.",
         )
-        source, origin = np.array(plume.source), np.array(plume.origin)
-        write_npz(path, {"field": np.asarray(plume.field), "source": source, "origin": origin})
+        said = {name: np.array(getattr(plume, name)) for name in ("source", "origin", "fingerprint")}
+        write_npz(path, {"field": np.asarray(plume.field), **said})
         return
     require(
         path.suffix in WRITERS,
@@ -71,17 +70,13 @@ def _require_replaceable(path: Path) -> None:
         require(not path.is_dir(), f"{path} is a folder; it cannot be replaced by a file.")
 
 
-def provenance(plume: Plume) -> dict[str, Any]:
+def _provenance(plume: Plume) -> dict[str, Any]:
     """What a file says of the plume in it."""
-    return {
-        "origin": plume.origin,
-        "fingerprint": plume.fingerprint,
-        "source": list(plume.source),
-        "whiffclock_version": __version__,
-    }
+    said = {"origin": plume.origin, "fingerprint": plume.fingerprint, "source": list(plume.source)}
+    return {**said, "whiffclock_version": __version__}
 
 
-def written_type(plume: Plume) -> np.dtype:
+def _written_type(plume: Plume) -> np.dtype:
     """The type of the field's values, or the nearest that every format knows."""
     kind = plume.field.dtype
     if kind.kind in "iu":
@@ -89,47 +84,48 @@ def written_type(plume: Plume) -> np.dtype:
     return np.dtype(np.float64 if kind.itemsize >= 8 else np.float32)
 
 
-def _parts(plume: Plume, path: Path, progress: Callable[[int], None]) -> Iterator[tuple[slice, np.ndarray]]:
+def _parts(plume: Plume, path: Path, progress: Progress) -> Iterator[tuple[slice, np.ndarray]]:
     """Some snapshots after the other, each only if there is room for it.
 
     The libraries behind .nc and .zarr do not survive a full disk, so it must not come to that.
     """
+    kind = _written_type(plume)
     for part in time_chunks(plume.field):
-        values = plume.field[part]
-        if shutil.disk_usage(path.parent)[2] < values.size * written_type(plume).itemsize + SPARE_BYTES:
+        values = np.ascontiguousarray(plume.field[part], dtype=kind)
+        if shutil.disk_usage(path.parent)[2] < values.nbytes + SPARE_BYTES:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         yield part, values
         progress(part.stop - part.start)
 
 
-def _write_npy(plume: Plume, path: Path, progress: Callable[[int], None]) -> None:
-    kind = written_type(plume)
-    header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": plume.field.shape}
+def _write_npy(plume: Plume, path: Path, progress: Progress) -> None:
+    kind = np.lib.format.dtype_to_descr(_written_type(plume))
     with path.open("wb") as file:
+        header = {"descr": kind, "fortran_order": False, "shape": plume.field.shape}
         np.lib.format.write_array_header_2_0(file, header)
         for _, values in _parts(plume, path, progress):
-            file.write(np.ascontiguousarray(values, dtype=kind).data)
+            file.write(values.data)
 
 
-def _write_netcdf(plume: Plume, path: Path, progress: Callable[[int], None]) -> None:
+def _write_netcdf(plume: Plume, path: Path, progress: Progress) -> None:
     import h5netcdf
 
     with h5netcdf.File(path, "w") as file:
         file.dimensions = dict(zip(DIMENSIONS, plume.field.shape, strict=True))
         variable = file.create_variable(
-            VARIABLE, DIMENSIONS, written_type(plume), chunks=_blocks(plume), compression="gzip", compression_opts=1
+            VARIABLE, DIMENSIONS, _written_type(plume), chunks=_blocks(plume), compression="gzip", compression_opts=1
         )
-        file.attrs.update(provenance(plume))
+        file.attrs.update(_provenance(plume))
         for part, values in _parts(plume, path, progress):
             variable[part] = values
 
 
-def _write_zarr(plume: Plume, path: Path, progress: Callable[[int], None]) -> None:
+def _write_zarr(plume: Plume, path: Path, progress: Progress) -> None:
     import zarr
 
-    group = zarr.create_group(path, attributes=provenance(plume))
+    group = zarr.create_group(path, attributes=_provenance(plume))
     array = group.create_array(
-        VARIABLE, shape=plume.field.shape, chunks=_blocks(plume), dtype=written_type(plume), dimension_names=DIMENSIONS
+        VARIABLE, shape=plume.field.shape, chunks=_blocks(plume), dtype=_written_type(plume), dimension_names=DIMENSIONS
     )
     for part, values in _parts(plume, path, progress):
         array[part] = values
@@ -141,7 +137,7 @@ def _blocks(plume: Plume) -> tuple[int, int, int]:
     return max(1, min(snapshots, 2**20 // (length * width * plume.field.itemsize))), length, width
 
 
-WRITERS: dict[str, Callable[[Plume, Path, Callable[[int], None]], None]] = {
+WRITERS: dict[str, Callable[[Plume, Path, Progress], None]] = {
     ".npy": _write_npy,
     ".nc": _write_netcdf,
     ".zarr": _write_zarr,

@@ -10,7 +10,8 @@ import typer
 
 from whiffclock.cli import options as opt
 from whiffclock.cli.plume import plume_app
-from whiffclock.params import InputError, ReadSettings, require
+from whiffclock.params import InputError, require
+from whiffclock.plume.layouts import ReadSettings
 
 
 @plume_app.command()
