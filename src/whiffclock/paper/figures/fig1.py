@@ -9,7 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets, by_environment
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.chains import draw_clock
 from whiffclock.paper.figures.maps import draw_map, extent, plume_note, source
@@ -48,26 +48,18 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    setting = data["setting"]
-    told, search = setting.attrs, setting["search"]
-    outcome = "reaches the source region" if told["search_arrived"] else "does not arrive"
-    returns = by_environment(setting["curve"]).sel(kind=SINGLE, column="G")
-    last = returns.isel(point=slice(-_LAST, None)).mean("point")
-    return (
-        f"(a) Odor at snapshot {told['snapshot']:,}, and the path of an agent trained in the "
-        f"{told['search_environment']} environment that starts there and {outcome} after "
-        f"{search.sizes['moment'] - 1} moves; "
-        f"on the way it smells {int(search.sel(quantity='whiff').sum())} whiffs (dots; the odor moves on while it "
-        f"walks). Red: the source and its region of radius {data.facts['radius']:g} cells. "
-        f"(b) All the agent knows is its clock, which a whiff sets to 0; below, the clock along the path in (a). "
-        "(c) Four environments are the same odor under four thresholds: whiffs in that snapshot (dark), and how often "
-        f"there is one (light). Whiffs fill {words.each(100 * setting['whiff'].mean(['x', 'y']), '.1f')} per "
-        "cent of the cells. "
-        "(d) Mean return per training episode: median over agents, single-Q (lines, with their range) and "
-        "two-Q (dashes). "
-        f"Over the last {_LAST} points the median single-Q agent earns {words.medians(last)}. "
-        f"(e) Searches start in any of {told['start_cells']:,} cells, at any time, in all environments. "
-        f"{words.run(data)}"
+    setting, search = data["setting"], data["setting"]["search"]
+    returns = setting["curve"].rename(trained="environment").sel(kind=SINGLE, column="G")
+    return words.caption(
+        "fig1",
+        data,
+        **setting.attrs,
+        outcome="reaches the source region" if setting.attrs["search_arrived"] else "does not arrive",
+        moves=search.sizes["moment"] - 1,
+        whiffs=int(search.sel(quantity="whiff").sum()),
+        filled=words.each(100 * setting["whiff"].mean(["x", "y"]), ".1f"),
+        points=_LAST,
+        last=words.medians(returns.isel(point=slice(-_LAST, None)).mean("point")),
     )
 
 
@@ -90,11 +82,8 @@ def _search(figure: Figure, axes: Axes, data: Datasets) -> None:
     source(axes, radius)
     wind(axes, 0.985, 0.9)
     left, right, bottom, top = extent(data, field)
-    axes.set_xlim(min(left, -1.5 * radius), right)
-    axes.set_ylim(bottom, top)
-    axes.set_aspect("equal")
-    axes.set_xlabel("x downwind of the source (cells)")
-    axes.set_ylabel("y across (cells)")
+    axes.set(xlim=(min(left, -1.5 * radius), right), ylim=(bottom, top), aspect="equal")
+    axes.set(xlabel="x downwind of the source (cells)", ylabel="y across (cells)")
     style.title(axes, "a", f"A search through the plume, smelling as in the {environment} environment")
     plume_note(axes, data)
 
@@ -114,8 +103,7 @@ def _environment(axes: Axes, data: Datasets, name: str) -> None:
 def _mask(axes: Axes, data: Datasets) -> None:
     shades = LinearSegmentedColormap.from_list("mask", ["white", style.tint(style.GREY, 0.55)])
     draw_map(axes, data, data["setting"]["mask"], cmap=shades, vmin=0, vmax=1)
-    axes.set_xlabel("x downwind of the source (cells)")
-    axes.set_ylabel("y (cells)")
+    axes.set(xlabel="x downwind of the source (cells)", ylabel="y (cells)")
     style.title(axes, "e", "Where searches start")
 
 
@@ -125,10 +113,8 @@ def _sawtooth(axes: Axes, setting: xr.Dataset) -> None:
     axes.fill_between(step, clock, color=style.PALE, lw=0, step="mid")
     axes.step(step, clock, color=style.dark(style.COLOURS[setting.attrs["search_environment"]]), lw=0.9, where="mid")
     axes.plot(step[whiff > 0], np.zeros(int((whiff > 0).sum())), "o", ms=2.2, color=style.INK, clip_on=False, zorder=4)
-    axes.set_xlim(0, max(len(clock) - 1, 1))
-    axes.set_ylim(0, max(float(clock.max()) * 1.12, 1))
-    axes.set_xlabel("moves since the start of the search in a")
-    axes.set_ylabel("clock $s$ (moves)")
+    axes.set(xlim=(0, max(len(clock) - 1, 1)), ylim=(0, max(float(clock.max()) * 1.12, 1)))
+    axes.set(xlabel="moves since the start of the search in a", ylabel="clock $s$ (moves)")
 
 
 def _curves(axes: Axes, curve: xr.DataArray) -> None:
@@ -142,8 +128,7 @@ def _curves(axes: Axes, curve: xr.DataArray) -> None:
             if kind == SINGLE:
                 axes.fill_between(episodes, returns.min(0), returns.max(0), color=style.COLOURS[name], alpha=0.18, lw=0)
     axes.set_xlim(0, float(curve.sel(column="episode", kind=SINGLE).max()) / 1e3)
-    axes.set_xlabel("training episodes (thousands)")
-    axes.set_ylabel("mean return $G$ per episode")
+    axes.set(xlabel="training episodes (thousands)", ylabel="mean return $G$ per episode")
     style.title(axes, "d", "Learning")
     handles = [Line2D([], [], color=style.COLOURS[name], label=name) for name in ENVIRONMENT_NAMES]
     handles += [Line2D([], [], color=style.GREY, ls=dashes, label=kind) for kind, dashes in looks.items()]

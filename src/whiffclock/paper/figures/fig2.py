@@ -18,7 +18,6 @@ from whiffclock.paper.dataset import (
     TWO,
     Datasets,
     at_home,
-    by_environment,
 )
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import Fill, box, key
@@ -50,20 +49,19 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    arrivals = {kind: words.medians(at_home(data.searches["mean"], kind).sel(metric="f+")) for kind in _KINDS}
-    returns = {kind: at_home(data.searches["mean"], kind).sel(metric="G") for kind in (SINGLE, CAST, BAYES)}
-    angles = by_environment(data.searches["cast_angle"], "tested")
-    return (
-        "How well agents do in the environment they were trained in: mean return, speed relative to the shortest "
-        "way (0 on failure), and share of searches that arrive. Boxes: quartiles over agents; points: agents, "
-        "or only those beyond the whiskers where there are many. Violet dashes: cast-and-surge with its best "
-        f"half-angle, {words.each(angles, '.0f')} degrees; bands: one standard error. "
-        f"Black lines: the Bayesian agent, over {data.facts['bayes_starts']:,} of the starts; its returns: "
-        f"{words.each(returns[BAYES].sel(agent=0))}. "
-        f"Median returns of single-Q agents: {words.medians(returns[SINGLE])}; cast-and-surge: "
-        f"{words.each(returns[CAST].sel(agent=0))}. Median success rates: single-Q {arrivals[SINGLE]}; "
-        f"two-Q {arrivals[TWO]}; 2Qʰ, made of agents from two environments and not trained further, "
-        f"{arrivals[HEURISTIC]}. {words.run(data)}"
+    means = {kind: at_home(data.searches["mean"], kind) for kind in (*_KINDS, *_BASELINES)}
+    returns = {kind: values.sel(metric="G") for kind, values in means.items()}
+    arrivals = {kind: words.medians(means[kind].sel(metric="f+")) for kind in _KINDS}
+    return words.caption(
+        "fig2",
+        data,
+        angles=words.each(data.searches["cast_angle"].rename(tested="environment"), ".0f"),
+        bayes_returns=words.each(returns[BAYES].sel(agent=0)),
+        cast_returns=words.each(returns[CAST].sel(agent=0)),
+        single_returns=words.medians(returns[SINGLE]),
+        single=arrivals[SINGLE],
+        two=arrivals[TWO],
+        heuristic=arrivals[HEURISTIC],
     )
 
 

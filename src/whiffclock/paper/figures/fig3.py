@@ -31,7 +31,7 @@ def draw(data: Datasets) -> Figure:
     best = best_agents(data, SINGLE)
     paths = {e: void_path(data, SINGLE, MODE, e, int(best.sel(environment=e))) for e in ENVIRONMENT_NAMES}
     shown = limits(paths.values())
-    height = style.TWO_COLUMNS / 4 * float(np.clip(shown.aspect, 0.3, 1.3)) + 0.45
+    height = style.TWO_COLUMNS / 4 * float(np.clip(shown.height / shown.width, 0.3, 1.3)) + 0.45
     figure = style.new_figure(style.TWO_COLUMNS, height + 3.7)
     rows = figure.add_gridspec(2, 1, height_ratios=[height, 3.7])
     top = rows[0].subgridspec(1, 4)
@@ -56,24 +56,18 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    geometry = recovery(data, SINGLE, MODE)["geometry_of"]
-    told = "; ".join(
+    geometry, lost = recovery(data, SINGLE, MODE)["geometry_of"], at_home(data.searches["lost"], SINGLE)
+    medians = (
         f"{label} {words.medians(geometry.sel(geometry=metric), '.0f')} {unit}"
         for metric, (label, unit) in style.METRICS.items()
     )
-    shares = failing(data, at_home(data.searches["failures"], SINGLE))
-    lost = at_home(data.searches["lost"], SINGLE)
-    last = words.listing(f"{median_last_whiff(data, lost.sel(environment=e))} ({e})" for e in ENVIRONMENT_NAMES)
-    return (
-        "(a) What the single-Q agent with the highest return does when it smells nothing more: moves from its last "
-        "whiff (red dot) on, from bright to dark as the clock runs, up to the "
-        f"{MAIN_TRUNCATION} of the last training episodes. "
-        "(b) Five measures of such a path: 1 upwind moves before it first turns aside, 2 its breadth, 3 how far upwind "
-        "it gets, 4 its length along the wind, 5 the number of moves before it returns downwind. "
-        f"(c) These measures over agents; an open dot at the top is an agent that never returns. Medians: {told}. "
-        "(d) How far downwind of the source failed searches smelled their last whiff, all agents of an environment "
-        f"together. Searches that fail: {words.each(shares, '.1f')} per cent; median distance: {last} cells. "
-        f"{words.run(data)}"
+    return words.caption(
+        "fig3",
+        data,
+        truncation=MAIN_TRUNCATION,
+        medians="; ".join(medians),
+        failing=words.each(failing(data, at_home(data.searches["failures"], SINGLE)), ".1f"),
+        last=words.listing(f"{median_last_whiff(data, lost.sel(environment=e))} ({e})" for e in ENVIRONMENT_NAMES),
     )
 
 

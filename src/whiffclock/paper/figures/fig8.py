@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,6 +20,7 @@ NEEDS = ("Bayesian branches",)
 
 #: Share of the weight in the long upper tails that is not drawn.
 _TAIL = 0.005
+_INITIATION = "backtracking_initiation"
 
 
 def draw(data: Datasets) -> Figure:
@@ -33,27 +35,23 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    intro = (
-        "What the Bayesian agent does when it smells nothing more depends on what it smelled before. Violins: "
-        "distributions of five measures of its path over many histories, each weighted by how likely its blanks are; "
-        "dots and bars: weighted medians and quartiles; the uppermost "
-        f"{100 * _TAIL:g} per cent of the weight is not drawn."
-    )
-    if not data["branches"]["weight"].any():
-        return f"{intro} The searches met no whiff to branch from, so that all {len(style.METRICS)} panels are empty."
-    weights = {name: branches_in(data, name)["weight"].values for name in ENVIRONMENT_NAMES}
-    medians = "; ".join(
+    weights = {name: _branches(data, name)[1] for name in ENVIRONMENT_NAMES}
+    if not any(one.any() for one in weights.values()):
+        numbers = f"The searches met no whiff to branch from, so that all {len(style.METRICS)} panels are empty."
+        return words.caption("fig8", data, tail=100 * _TAIL, numbers=numbers)
+    medians = (
         f"{label} {words.each(in_each(partial(_median, data, metric)), '.0f')} {unit}"
         for metric, (label, unit) in style.METRICS.items()
     )
-    return (
-        f"{intro} Histories come from the whiffs of {data.facts['bayes_trials']} searches per environment: "
-        f"{words.each(in_each(lambda name: len(weights[name])), ',.0f')}; with their uneven weights they count as much "
-        f"as {words.each(in_each(lambda name: _counting(weights[name])), ',.0f')} equal ones. Weighted medians: "
-        f"{medians}. A return that never begins has no place in the last panel; such histories have "
-        f"{words.each(in_each(lambda name: 100 * _never(data, name)), '.0f')} per cent of the weight. "
-        f"The agent's policy comes from {data.facts['bayes_backups']:,} backups."
+    numbers = words.caption(
+        "fig8_numbers",
+        data,
+        counts=words.each(in_each(lambda name: len(weights[name])), ",.0f"),
+        equal=words.each(in_each(lambda name: _counting(weights[name])), ",.0f"),
+        medians="; ".join(medians),
+        never=words.each(in_each(lambda name: 100 * _never(data, name)), ".0f"),
     )
+    return words.caption("fig8", data, tail=100 * _TAIL, numbers=numbers)
 
 
 def _metric(axes: Axes, data: Datasets, metric: str) -> None:
@@ -62,34 +60,26 @@ def _metric(axes: Axes, data: Datasets, metric: str) -> None:
         style.empty(axes, "no whiff\nto branch\nfrom")
         axes.tick_params(labelbottom=True)
         return
-    tops = [0.0]
+    top = 1.0
     for e, (name, colour) in enumerate(style.COLOURS.items()):
-        values, weights = _branches(data, metric, name)
+        values, weights = _branches(data, name, metric)
         counting = np.isfinite(values) & (weights > 0)
         if not counting.any():
             nothing(axes, e, 0.5, "never" if weights.any() else "no history")
             continue
         violin(axes, e, values, weights, colour, width=0.9, tail=_TAIL)
-        tops.append(float(weighted_quantiles(values[counting], weights[counting], 1 - _TAIL)))
-    axes.set_ylim(0, 1.05 * max(*tops, 1.0))
+        top = max(top, float(weighted_quantiles(values[counting], weights[counting], 1 - _TAIL)))
+    axes.set_ylim(0, 1.05 * top)
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-    if metric == "backtracking_initiation":
-        _never_words(axes, data)
+    if metric == _INITIATION and any(_never(data, name) > 0 for name in ENVIRONMENT_NAMES):
+        for e, (name, colour) in enumerate(style.COLOURS.items()):
+            looks: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 5.5, "color": style.dark(colour)}
+            axes.annotate(f"{100 * _never(data, name):.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), **looks)
+        axes.set_title("never returns:", fontsize=5.5, color=style.GREY, pad=8, loc="left")
 
 
-def _never_words(axes: Axes, data: Datasets) -> None:
-    """The weight of returns that never begin, above the violins."""
-    shares = [_never(data, name) for name in ENVIRONMENT_NAMES]
-    if not any(share > 0 for share in shares):
-        return
-    for e, (share, colour) in enumerate(zip(shares, style.COLOURS.values(), strict=True)):
-        axes.annotate(f"{100 * share:.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom",
-                      fontsize=5.5, color=style.dark(colour))  # fmt: skip
-    axes.set_title("never returns:", fontsize=5.5, color=style.GREY, pad=8, loc="left")
-
-
-def _branches(data: Datasets, metric: str, environment: str) -> tuple[np.ndarray, np.ndarray]:
-    """Values and weights of one metric."""
+def _branches(data: Datasets, environment: str, metric: str = _INITIATION) -> tuple[np.ndarray, np.ndarray]:
+    """Values of one metric, and weights."""
     branches = branches_in(data, environment)
     return branches["geometry_of"].sel(geometry=metric).values, branches["weight"].values
 
@@ -100,14 +90,15 @@ def _counting(weights: np.ndarray) -> float:
 
 
 def _median(data: Datasets, metric: str, environment: str) -> float:
-    values, weights = _branches(data, metric, environment)
-    if not weights.any():
-        return float("nan")
-    found = float(weighted_quantiles(values, weights, 0.5))
-    return np.inf if np.isnan(found) else found
+    values, weights = _branches(data, environment, metric)
+    return (
+        float(weighted_quantiles(np.where(np.isnan(values), np.inf, values), weights, 0.5))
+        if weights.any()
+        else float("nan")
+    )
 
 
 def _never(data: Datasets, environment: str) -> float:
     """The share of the weight in histories without a return."""
-    values, weights = _branches(data, "backtracking_initiation", environment)
+    values, weights = _branches(data, environment)
     return float(weights[np.isnan(values)].sum() / weights.sum()) if weights.any() else 0.0

@@ -48,13 +48,14 @@ def caption(data: Datasets) -> str:
         return f"{words.number(away.min())} (from {trained} to {tested})"
 
     gains = _medians(data, TWO, "G") - _medians(data, SINGLE, "G")
-    return (
-        "Agents trained in one environment (rows) and tested in each (columns): medians over agents of return, speed "
-        "relative to the shortest way, and success rate, for single-Q, for two-Q, and the differences between these "
-        f"medians. Lowest success rates away from home: single-Q {worst(SINGLE)}, two-Q {worst(TWO)}. Two-Q has "
-        f"the higher median return in {int((gains > 0).sum())} of {gains.size} pairs; the mean difference by "
-        f"environment of training is {words.each(gains.mean('tested').rename(trained='environment'), '+.2f')}. "
-        f"{words.run(data)}"
+    return words.caption(
+        "s1",
+        data,
+        single=worst(SINGLE),
+        two=worst(TWO),
+        higher=int((gains > 0).sum()),
+        pairs=gains.size,
+        gains=words.each(gains.mean("tested").rename(trained="environment"), "+.2f"),
     )
 
 

@@ -41,16 +41,15 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    single, minus, plus = (recovery(data, *column)["steps"] for column in _COLUMNS.values())
+    moves = [recovery(data, *column)["steps"] for column in _COLUMNS.values()]
     returns = at_home(data.searches["mean"], SINGLE).sel(metric="G")
-    return (
-        "What every agent does when it smells nothing more, from its last whiff (red dot) on, upwind to the left, from "
-        "bright to dark as the clock runs; all on one scale, as far as the largest void state of the mode in the last "
-        f"training episodes. (a) Single-Q, {single.sizes['agent']} agents per environment, in the order of their "
-        "return, the best first. (b, c) The two modes of as many two-Q agents, in the same places in both. Median "
-        f"moves shown: single-Q {words.medians(single, '.0f')}; Q⁻ {words.medians(minus, '.0f')}; "
-        f"Q⁺ {words.medians(plus, '.0f')}. Highest and lowest return of a single-Q agent: "
-        f"{words.number(float(returns.max()))} and {words.number(float(returns.min()))}. {words.run(data)}"
+    return words.caption(
+        "s4",
+        data,
+        agents=returns.sizes["agent"],
+        moves=[words.medians(steps, ".0f") for steps in moves],
+        highest=words.number(float(returns.max())),
+        lowest=words.number(float(returns.min())),
     )
 
 
@@ -82,12 +81,8 @@ def _thumbnails(axes: Axes, paths: list[np.ndarray], colour: str, cell: tuple[fl
     for place, path in enumerate(paths):
         box = limits([path], 0)
         centre = np.array([(place % across + 0.5) * cell[0], -(place // across + 0.5) * cell[1]])
-        trail(axes, path, colour, 0.6, centre - [(box.left + box.right) / 2, (box.bottom + box.top) / 2])
-    axes.set_xlim(0, across * cell[0])
-    axes.set_ylim(-down * cell[1], 0)
-    axes.set_aspect("equal")
-    axes.set_xticks([])
-    axes.set_yticks([])
+        trail(axes, path, colour, 0.6, centre - [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
+    axes.set(xlim=(0, across * cell[0]), ylim=(-down * cell[1], 0), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color("#CCCCCC")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -37,32 +38,7 @@ METRICS = {
 PERFORMANCE = {"G": "mean return $G$", "T_min/T": r"mean $T_{\min}/T$", "f+": "success rate $f^+$"}
 MINUS, PLUS = "Q$^-$", "Q$^+$"
 
-_SETTINGS: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 7,
-    "axes.titlesize": 7.5,
-    "axes.labelsize": 7,
-    "axes.labelpad": 2,
-    "axes.titlepad": 4,
-    "axes.linewidth": 0.6,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.color": INK,
-    "legend.fontsize": 6.5,
-    "legend.frameon": False,
-    "legend.handlelength": 1.6,
-    "lines.linewidth": 1.1,
-    "hatch.linewidth": 0.6,
-    "figure.dpi": 200,
-    "image.interpolation": "nearest",
-    "pdf.fonttype": 42,
-    "svg.fonttype": "path",
-}
-_TICKS = {"labelsize": 6.5, "color": INK, "major.size": 2.2, "minor.size": 1.3, "major.width": 0.6, "major.pad": 2}
-_SETTINGS |= {f"{axis}tick.{name}": value for axis in "xy" for name, value in _TICKS.items()}
+_SETTINGS = Path(__file__).with_name("figures.mplstyle")
 # The settings of matplotlib belong to the process, so that threads take turns.
 _TURN = threading.RLock()
 
@@ -72,8 +48,8 @@ def context(others: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Draw or save under these settings, whatever the user's own are."""
     with _TURN, matplotlib.rc_context():
         matplotlib.rcdefaults()
-        settings: Any = {**_SETTINGS, **(others or {})}
-        matplotlib.rcParams.update(settings)
+        matplotlib.rcParams.update(matplotlib.rc_params_from_file(_SETTINGS, use_default_template=False))
+        matplotlib.rcParams.update(others or {})
         yield
 
 

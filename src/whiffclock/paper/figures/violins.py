@@ -81,7 +81,7 @@ def nothing(axes: Axes, at: float, height: float, word: str) -> None:
 
 def last_whiffs(data: Datasets, lost: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
     """Distances downwind of the source, and failed searches of all agents together, from ``lost[..., x]``."""
-    counts = lost.sum([name for name in lost.dims if name != "x"]).sortby("x")
+    counts = lost.sum([name for name in lost.dims if name != "x"])
     return counts["x"].values - float(data.facts["source"][0]), counts.values
 
 

@@ -1,13 +1,18 @@
-"""Pieces of captions: numbers by environment, and what was run."""
+"""Captions: the texts of ``captions.toml``, filled in with numbers by environment."""
 
 from __future__ import annotations
 
+import functools
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from whiffclock import formatting
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, in_each
 
 #: Agents per ensemble and training episodes in the paper.
@@ -16,14 +21,14 @@ _PAPER_AGENTS, _PAPER_EPISODES = 20, 3_000_001
 
 def number(value: float, form: str = ".2f") -> str:
     """A number as it stands in a sentence; what never happens is infinite."""
-    if np.isnan(value):
-        return "unknown"
-    if np.isinf(value):
-        return "never"
-    text = format(value, form)
-    if text.strip("+-0.") == "":
-        text = format(0.0, form)  # no sign for what rounds to nothing below it
-    return text.replace("-", "−")
+    return formatting.number(value, form, nan="unknown", infinity="never")
+
+
+def caption(name: str, data: Datasets, **values: Any) -> str:
+    """A text of ``captions.toml`` with its values, the facts of the run, and ``run``, a text on what was run."""
+    if name != "run":
+        values["run"] = caption("run", data, less=_less(data))
+    return " ".join(_texts()[name].split()).format(**(data.facts | values)).strip()
 
 
 def middle(values: ArrayLike) -> float:
@@ -52,22 +57,14 @@ def medians(values: xr.DataArray, form: str = ".2f") -> str:
     return each(in_each(lambda name: middle(values.sel(environment=name))), form)
 
 
-def run(data: Datasets) -> str:
-    """What was run, and how much less that is than in the paper."""
-    facts = data.facts
-    text = (
-        f"{facts['seeds']} agents per kind and environment, trained for {facts['episodes']:,} episodes; "
-        f"{facts['searches']:,} test searches per agent, of at most {facts['horizon']} moves."
-    )
-    if facts["seeds"] >= _PAPER_AGENTS and facts["episodes"] >= _PAPER_EPISODES:
-        return text
-    return (
-        f"{text} This is less than the paper's {_PAPER_AGENTS} agents and {_PAPER_EPISODES:,} episodes, so that "
-        "spreads are rough."
-    )
+@functools.cache
+def _texts() -> dict[str, str]:
+    return tomllib.loads(Path(__file__).with_name("captions.toml").read_text("utf-8"))
 
 
-def odor(data: Datasets) -> str:
-    """Where the odor comes from, if the run says so."""
-    origin = str(data.facts.get("origin", "")).strip().rstrip(".")
-    return f"Odor: {origin}." if origin else ""
+def _less(data: Datasets) -> str:
+    """How much less was run than in the paper."""
+    if data.facts["seeds"] >= _PAPER_AGENTS and data.facts["episodes"] >= _PAPER_EPISODES:
+        return ""
+    paper = f"{_PAPER_AGENTS} agents and {_PAPER_EPISODES:,} episodes"
+    return f"This is less than the paper's {paper}, so that spreads are rough."
