@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from whiffclock.formatting import nan_to_null
 from whiffclock.params import InputError, require
 
 #: Moves in a row, none of them upwind, that end the surge; a single sidestep does not.
@@ -60,7 +61,7 @@ class Geometry:
 
     def to_dict(self) -> dict[str, float | None]:
         """Plain values; None for a return that never begins, since JSON has no NaN."""
-        return {name: None if math.isnan(value) else value for name, value in asdict(self).items()}
+        return nan_to_null(asdict(self))
 
 
 def geometry(path: ArrayLike) -> Geometry:
