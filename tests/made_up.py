@@ -1,169 +1,187 @@
-"""Small made-up results, in the layout that the docstrings of ``whiffclock.experiments`` tell."""
+"""Small made-up datasets, in the schema of ``whiffclock.paper.dataset``."""
+
+import json
 
 import numpy as np
+import xarray as xr
 
 from whiffclock.evaluate import METRICS
-from whiffclock.experiments.measures import GEOMETRY
-from whiffclock.experiments.results import Result
+from whiffclock.geometry import GEOMETRY, TRUNCATIONS
+from whiffclock.paper import dataset as names
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.params import ENVIRONMENTS
-from whiffclock.recovery import MOVES
 
-E, A, T, M, G, H, X, Y = 4, 5, 3, len(METRICS), len(GEOMETRY), 40, 30, 9
-TRUNCATIONS = ["none", "largest void state", "mean void state", "longest blank", "mean blank"]
-CONDITIONS = ["on a whiff, own mask", "on a whiff, one mask", "any time, own mask", "any time, one mask"]
+E, A, T, H, X, Y = len(ENVIRONMENT_NAMES), 5, 3, 40, 30, 9
+MOVES = np.array([(-1, 0), (1, 0), (0, 1), (0, -1)])
+ANGLES, TAUS, CONTOURS = (15, 30, 45, 60), (1, 3, 8, 20), (5, 10, 25, 50, 100, 200)
+FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
+AGENTS = ("kind", "trained", "tested", "agent")
+WALKERS = ("ensemble", "trained", "agent", "mode")
+#: Modes of each ensemble.
+MODES = {name: (names.MINUS, names.PLUS) if name == names.TWO else (names.MODE,) for name in names.ENSEMBLES}
 
 FACTS = {
-    "environments": list(ENVIRONMENTS),
-    "thresholds": list(ENVIRONMENTS.values()),
-    "metrics": list(METRICS),
-    "geometry": list(GEOMETRY),
+    "profile": "quick",
+    "figures": list(FIGURES),
+    "origin": "a plume made up for tests",
+    "fingerprint": "f00d",
+    "shape": [60, X, Y],
+    "source": [0, 4],
+    "radius": 2.0,
+    "horizon": H,
     "seeds": A,
     "episodes": 1000,
+    "epsilon_decay": 800.0,
     "snapshots": T,
-    "horizon": H,
-    "source": [0, 4],
     "searches": 120,
-    "tau": [1, 2, 3, 8],
     "heuristic_tau": 10,
+    "heuristic_from": ["dense", "sparse"],
+    "scan_seeds": 2,
+    "scan_episodes": 500,
+    "bayes_starts": 30,
+    "bayes_backups": 300,
+    "bayes_trials": 10,
+    "version": "0.0.0",
 }
 
 
-def results(*, branches=True, failures=True, returns=True, walks=True):
-    """All figures' results, with or without a Bayesian agent, failed searches, returns and paths of any length."""
-    makers = (fig1, fig2, fig3, fig4, fig5, fig6, fig7, fig8, s1, s2, s3, s4, s5)
+def datasets(*, branches=True, failures=True, returns=True, walks=True, **facts):
+    """A run with or without branches of the Bayesian agent, failed searches, returns, and paths of any length.
+
+    ``facts`` replace those of :data:`FACTS`.
+    """
     case = Case(branches, failures, returns, walks)
-    return {maker.__name__: Result(maker.__name__, *maker(case)) for maker in makers}
+    searches = case.searches()
+    searches.attrs["facts"] = json.dumps(FACTS | facts)
+    return Datasets(searches, case.recoveries(), case.setting(), case.usage(), case.branches())
 
 
 class Case:
-    """Random arrays; what is not there is NaN, zero or empty."""
+    """Random values; what is not there is NaN, zero or empty."""
 
     def __init__(self, branches, failures, returns, walks):
-        self.branches, self.failures, self.returns, self.walks = branches, failures, returns, walks
+        self.n_branches, self.failures, self.returns, self.walks = 50 * branches, failures, returns, walks
         self.rng = np.random.default_rng(5)
 
+    def searches(self):
+        strata = self.performance(len(names.KINDS), E, E, A, T)
+        lost = self.rng.integers(0, 4, (len(names.KINDS), E, E, A, X)) * float(self.failures)
+        scan = self.performance(E, len(TAUS), FACTS["scan_seeds"], T)
+        cast = self.performance(E, len(ANGLES))
+        made = xr.Dataset(
+            {
+                "strata": ((*AGENTS, "stratum", "metric"), strata),
+                "lost": ((*AGENTS, "x"), lost),
+                "share": (AGENTS, self.rng.random(lost.shape[:4])),
+            },
+            {"kind": list(names.KINDS), "agent": np.arange(A), **_environments("trained", "tested")},
+        )
+        made = made.where(_there(made))
+        made["mean"] = made.strata.mean("stratum")
+        made["failures"] = made["lost"].sum("x", min_count=1) + (1.0 if self.failures else 0.0)
+        made["share"] = made.share.where(made.kind.isin([names.TWO, names.HEURISTIC]))
+        made["tau"] = "trained", [1, 2, 3, 8]
+        made["training_share"] = ("trained", "agent"), self.rng.random((E, A))
+        made["sampled"] = ("tested", "agent", "stratum", "metric"), self.performance(E, A, T)
+        made["cast_angle"] = "tested", np.array(ANGLES)[cast[..., 0].argmax(axis=1)].astype(float)
+        made["cast_scan"] = ("tested", "angle", "metric"), cast
+        made["bound"] = ("tested", "side"), np.sort(self.rng.random((E, 2)))
+        made["scan_share"] = ("trained", "tau_scanned", "replica"), self.rng.random(scan.shape[:3])
+        made["scan_strata"] = ("trained", "tau_scanned", "replica", "stratum", "metric"), scan
+        made["scan_mean"] = made.scan_strata.mean("stratum")
+        numbered = {"stratum": np.arange(T), "x": np.arange(X), "replica": np.arange(FACTS["scan_seeds"])}
+        named = {"metric": list(METRICS), "side": ["lower", "upper"], "angle": list(ANGLES), "tau_scanned": list(TAUS)}
+        return made.assign_coords({**numbered, **named})
+
+    def recoveries(self):
+        shape = (len(names.ENSEMBLES), E, A, 3)
+        moves = MOVES[self.rng.choice(4, (*shape, H), p=[0.4, 0.25, 0.2, 0.15])]
+        path = np.concatenate([np.zeros((*shape, 1, 2)), moves.cumsum(axis=-2)], axis=-2)
+        steps = self.rng.integers(10, H, (*shape, len(TRUNCATIONS))) * float(self.walks)
+        steps[..., TRUNCATIONS.index("none")] = H
+        made = xr.Dataset(
+            {
+                "geometry_of": ((*WALKERS, "truncation", "geometry"), self.geometry(*shape, len(TRUNCATIONS))),
+                "steps": ((*WALKERS, "truncation"), steps),
+                "start_cells": (("ensemble", "trained"), np.full(shape[:2], 40.0)),
+            },
+            {"ensemble": list(names.ENSEMBLES), "mode": [names.MODE, names.MINUS, names.PLUS], "agent": np.arange(A)}
+            | {"truncation": list(TRUNCATIONS), "geometry": list(GEOMETRY)}
+            | {"step": np.arange(H + 1), "axis": ["x", "y"], **_environments("trained")},
+        )
+        modes = xr.DataArray(
+            [[mode in MODES[name] for mode in made["mode"].values] for name in names.ENSEMBLES],
+            dims=("ensemble", "mode"),
+        )
+        made["geometry_of"], made["steps"] = made.geometry_of.where(modes), made.steps.where(modes)
+        made["path"] = (*WALKERS, "step", "axis"), path
+        made["path"] = made.path.where(modes, 0).astype(np.int16)
+        return made
+
+    def setting(self):
+        curve = self.rng.random((2, E, A, 20, 4))
+        curve[..., 0] = np.arange(1, 21) * 50.0
+        x = np.arange(20, 1, -1)
+        clock = np.arange(len(x)) % 4
+        field = self.rng.random((X, Y)) * 1e-5
+        return xr.Dataset(
+            {
+                "concentration": (("x", "y"), field),
+                "whiff": (("environment", "x", "y"), [1.0 * (field >= limit) for limit in ENVIRONMENTS.values()]),
+                "probability": (("environment", "x", "y"), self.rng.random((E, X, Y))),
+                "mask": (("x", "y"), np.ones((X, Y))),
+                "search": (("moment", "quantity"), np.stack([x, np.full(len(x), 4), clock == 0, clock], axis=1) * 1.0),
+                "curve": (("kind", "trained", "agent", "point", "column"), curve),
+            },
+            {"x": np.arange(X), "y": np.arange(Y), "quantity": ["x", "y", "whiff", "clock"]}
+            | {"kind": [names.SINGLE, names.TWO], "agent": np.arange(A), "column": ["episode", "G", "f+", "steps"]}
+            | _environments("environment", "trained"),
+            {"snapshot": 7, "search_environment": "sparse", "search_arrived": 1, "start_cells": 40},
+        )
+
+    def usage(self):
+        blank = np.exp(self.rng.random((E, X, Y)) * 6) if self.walks else np.full((E, X, Y), np.nan)
+        decisions = self.rng.integers(0, 9, (E, 2, X, Y)) * float(self.walks)
+        by_blank = self.rng.integers(0, 99, (E, A, 2, len(CONTOURS) + 2)) * float(self.walks)
+        return xr.Dataset(
+            {
+                "blank": (("environment", "x", "y"), blank),
+                "decisions": (("environment", "mode", "x", "y"), decisions),
+                "by_blank": (("environment", "agent", "mode", "bin"), by_blank),
+            },
+            {"mode": [names.MINUS, names.PLUS], "x": np.arange(X), "y": np.arange(Y), "agent": np.arange(A)}
+            | _environments("environment"),
+            {"contours": list(CONTOURS)},
+        )
+
+    def branches(self):
+        count = E * self.n_branches
+        return xr.Dataset(
+            {
+                "geometry_of": (("branch", "geometry"), self.geometry(count)),
+                "weight": ("branch", np.exp(3 * self.rng.normal(size=count))),
+                "trial": ("branch", self.rng.integers(0, FACTS["bayes_trials"], count).astype(float)),
+                "environment": ("branch", np.repeat(ENVIRONMENT_NAMES, self.n_branches)),
+            },
+            {"geometry": list(GEOMETRY)},
+        )
+
     def performance(self, *shape):
-        return 0.5 + 0.4 * self.rng.random((*shape, M))
+        return 0.5 + 0.4 * self.rng.random((*shape, len(METRICS)))
 
     def geometry(self, *shape):
-        values = self.rng.integers(1, 20, (*shape, G)).astype(float)
+        values = self.rng.integers(1, 20, (*shape, len(GEOMETRY))).astype(float)
         absent = self.rng.random(shape) < 0.3 if self.returns else np.ones(shape, dtype=bool)
-        values[..., -1][absent] = np.nan
+        values[..., GEOMETRY.index("backtracking_initiation")][absent] = np.nan
         return values
 
-    def lost(self, *shape):
-        return self.rng.integers(0, 4, (*shape, X)).astype(float) * self.failures
 
-    def path(self, *shape, whole=False):
-        moves = MOVES[self.rng.choice(4, (*shape, H), p=[0.4, 0.25, 0.2, 0.15])]
-        paths = np.concatenate([np.zeros((*shape, 1, 2)), moves.cumsum(axis=-2)], axis=-2).astype(np.float32)
-        if not self.walks:
-            paths[..., 1:, :] = np.nan
-        elif not whole:
-            paths[..., 25:, :] = np.nan
-        return paths
+def _environments(*dims):
+    return {dim: list(ENVIRONMENT_NAMES) for dim in dims}
 
 
-def fig1(case):
-    curve = np.stack(np.broadcast_arrays(np.arange(1, 21) * 50.0, *case.rng.random((3, E, A, 20))), axis=-1)
-    x = np.arange(20, 1, -1)
-    clock = np.arange(len(x)) % 4
-    field = case.rng.random((X, Y)) * 1e-5
-    arrays = {
-        "snapshot": field,
-        "whiffs": np.stack([field >= threshold for threshold in ENVIRONMENTS.values()]).astype(float),
-        "probability": case.rng.random((E, X, Y)),
-        "mask": np.ones((X, Y)),
-        "search": np.stack([x, np.full(len(x), 4), clock == 0, clock], axis=1).astype(float),
-        "curve_single": curve,
-        "curve_two": curve[:, ::-1],
-    }
-    told = {"snapshot": 7, "radius": 2.0, "search_environment": "sparse", "search_arrived": True, "start_cells": 40}
-    return arrays, FACTS | told
-
-
-def fig2(case):
-    bayes = np.stack([case.performance(E), np.full((E, M), 0.01)], axis=-1)
-    arrays = {kind: case.performance(E, A) for kind in ("single", "two", "heuristic")}
-    arrays |= {"cast": np.stack([case.performance(E), np.full((E, M), 0.01)], axis=-1), "bayes": bayes}
-    arrays["cast_angle"] = np.array([45.0, 40, 30, 15])
-    return arrays, FACTS | {"bayes_starts": 30}
-
-
-def fig3(case):
-    arrays = {"geometry": case.geometry(E, A), "steps": np.full((E, A), 24.0), "path": case.path(E)}
-    arrays |= {"lost": case.lost(E, A), "G": case.performance(E, A)[..., 0]}
-    arrays["failures"] = arrays["lost"].sum(axis=-1)
-    return arrays, FACTS | {"best": [0] * E, "truncation": TRUNCATIONS[1]}
-
-
-def fig4(case):
-    arrays = {}
-    for kind in ("single", "two"):
-        arrays[f"lost_{kind}"] = lost = case.lost(E, E, A)
-        arrays[f"failures_{kind}"] = lost.sum(axis=-1)
-        arrays[f"G_{kind}"] = case.performance(E, E, A)[..., 0]
-    return arrays, FACTS
-
-
-def fig5(case):
-    arrays = {"tau": np.array([1.0, 2, 3, 8]), "share": case.rng.random((E, A))}
-    return arrays, FACTS | {"states": 2 * H - 1, "shared_whiff_state": case.walks}
-
-
-def fig6(case):
-    decisions = case.rng.integers(0, 9, (E, 2, X, Y)).astype(float) * case.walks
-    total = decisions.sum(axis=1)
-    usage = np.where(total > 0, decisions[:, 1] / np.maximum(total, 1), np.nan)
-    blank = np.exp(case.rng.random((E, X, Y)) * 6) if case.walks else np.full((E, X, Y), np.nan)
-    arrays = {"blank": blank, "decisions": decisions, "usage": usage, "share": case.rng.random((E, A))}
-    return arrays, FACTS | {"contours": [5, 10, 25, 50, 100, 200]}
-
-
-def fig7(case):
-    arrays = {kind: case.geometry(E, A) for kind in ("single", "minus", "plus")}
-    arrays |= {"path": case.path(E, 2), "path_heuristic": case.path(2)}
-    for kind in ("two", "minus", "plus"):
-        arrays[f"lost_{kind}"] = lost = case.lost(E, A)
-        arrays[f"failures_{kind}"] = lost.sum(axis=-1)
-        arrays[f"performance_{kind}"] = case.performance(E, A)
-    return arrays, FACTS | {"best": [0] * E, "best_heuristic": 0, "heuristic_from": ["dense", "sparse"]}
-
-
-def fig8(case):
-    arrays = {}
-    for name in ENVIRONMENTS:
-        branches = 50 * case.branches
-        arrays[f"geometry_{name}"] = case.geometry(branches)
-        arrays[f"weight_{name}"] = np.exp(3 * case.rng.normal(size=branches))
-    return arrays, FACTS | {"trials": 10, "backups": 300}
-
-
-def s1(case):
-    return {"single": case.performance(E, E, A), "two": case.performance(E, E, A)}, FACTS
-
-
-def s2(case):
-    arrays = {kind: case.geometry(5, E, A) for kind in ("single", "minus", "plus")}
-    arrays |= {f"steps_{kind}": case.rng.integers(1, H, (5, E, A)).astype(float) for kind in ("single", "two")}
-    return arrays, FACTS | {"truncations": TRUNCATIONS, "main": 1}
-
-
-def s3(case):
-    arrays = {"tau": np.array([1.0, 3, 8, 20]), "share": case.rng.random((E, 4, 2))}
-    arrays |= {"performance": case.performance(E, 4, 2), "chosen": np.array([1.0, 3, 3, 8])}
-    return arrays, FACTS | {"scan_seeds": 2, "scan_episodes": 500}
-
-
-def s4(case):
-    arrays = {kind: case.path(E, A, whole=True) for kind in ("single", "minus", "plus")}
-    for kind in ("single", "two"):
-        arrays[f"steps_{kind}"] = np.full((E, A), 24.0)
-        arrays[f"G_{kind}"] = case.performance(E, A)[..., 0]
-    return arrays, FACTS
-
-
-def s5(case):
-    arrays = {"geometry": case.geometry(4, E, A), "steps": np.full((4, E, A), 24.0)}
-    arrays["start_cells"] = np.full((4, E), 40.0)
-    return arrays, FACTS | {"conditions": CONDITIONS, "main": 3}
+def _there(made):
+    """Which agents are tested where: those of two kinds everywhere, others at home, and two kinds are a single one."""
+    everywhere = made.kind.isin([names.SINGLE, names.TWO])
+    alone = made.kind.isin([names.CAST, names.BAYES])
+    return (everywhere | (made.trained == made.tested)) & (~alone | (made.agent == 0))

@@ -55,14 +55,18 @@ The facts of a run (profile, plume, version, figures that were asked for) are JS
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import xarray as xr
 
+from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.params import ENVIRONMENTS, require
+
+Named = TypeVar("Named", xr.DataArray, xr.Dataset)
 
 SINGLE, TWO, HEURISTIC = "single-Q", "two-Q", "2Q^h"
 MINUS_ONLY, PLUS_ONLY, CAST, BAYES = "Q- only", "Q+ only", "cast-and-surge", "Bayesian"
@@ -90,6 +94,11 @@ class Datasets:
     usage: xr.Dataset | None = None
     branches: xr.Dataset | None = None
 
+    def __getitem__(self, name: str) -> xr.Dataset:
+        dataset = getattr(self, name)
+        require(dataset is not None, f"The run has no dataset of {name}, which none of its figures needs.")
+        return dataset
+
     @property
     def facts(self) -> dict[str, Any]:
         """Profile, plume and versions behind the run."""
@@ -116,13 +125,44 @@ class Datasets:
         return cls(**{name: xr.load_dataset(path, engine="h5netcdf") for name, path in found.items() if path.is_file()})
 
 
+def by_environment(values: Named, dimension: str = "trained") -> Named:
+    """``values`` with ``environment`` for the name of a dimension; environments and agents are in order."""
+    found = values.rename({dimension: "environment"}).sel(environment=list(ENVIRONMENT_NAMES))
+    return found.sortby("agent") if "agent" in found.dims else found
+
+
+def in_each(measure: Callable[[str], float]) -> xr.DataArray:
+    """``measure`` of every environment: float[environment]."""
+    return xr.DataArray([measure(name) for name in ENVIRONMENT_NAMES], {"environment": list(ENVIRONMENT_NAMES)})
+
+
 def at_home(values: xr.DataArray, kind: str) -> xr.DataArray:
     """Agents of a kind in the environment they belong to: ``trained`` and ``tested`` become ``environment``."""
-    each = xr.DataArray(list(ENVIRONMENT_NAMES), dims="environment", coords={"environment": list(ENVIRONMENT_NAMES)})
+    each = xr.DataArray(list(ENVIRONMENT_NAMES), {"environment": list(ENVIRONMENT_NAMES)})
     found = values.sel(kind=kind, trained=each, tested=each).drop_vars(("trained", "tested"))
-    return found.transpose("environment", ...)
+    return found.sortby("agent").transpose("environment", "agent", ...)
 
 
 def best_agents(data: Datasets, kind: str) -> xr.DataArray:
     """The agent of a kind with the highest mean G in each environment: int[environment]."""
-    return at_home(data.searches["mean"], kind).sel(metric="G").fillna(-np.inf).argmax("agent")
+    return at_home(data.searches["mean"], kind).sel(metric="G").fillna(-np.inf).idxmax("agent").astype(np.int64)
+
+
+def recovery(data: Datasets, ensemble: str, mode: str, truncation: str = MAIN_TRUNCATION) -> xr.Dataset:
+    """Void trajectories of an ensemble in one mode, by ``environment`` and ``agent``."""
+    found = data["recoveries"].sel(ensemble=ensemble, mode=mode, truncation=truncation)
+    return by_environment(found).transpose("environment", "agent", ...)
+
+
+def void_path(data: Datasets, ensemble: str, mode: str, environment: str, agent: int) -> np.ndarray:
+    """One void trajectory, as far as it counts: int[moves + 1, (x, y)]."""
+    found = data["recoveries"].sel(ensemble=ensemble, mode=mode, trained=environment, agent=agent)
+    moves = int(found["steps"].sel(truncation=MAIN_TRUNCATION))
+    path = found["path"].sel(step=np.arange(moves + 1), axis=["x", "y"]).transpose("step", "axis")
+    return path.values.astype(np.int64)
+
+
+def branches_in(data: Datasets, environment: str) -> xr.Dataset:
+    """Forced blanks of the Bayesian agent in one environment."""
+    branches = data["branches"]
+    return branches.isel(branch=(branches["environment"] == environment).values)

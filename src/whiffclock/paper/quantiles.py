@@ -14,19 +14,33 @@ def weighted_quantiles(values: ArrayLike, weights: ArrayLike, q: ArrayLike) -> n
     This inverts the weighted distribution function: each quantile is one of the values, none is interpolated,
     and values without weight might as well not be there. A NaN stands for a value beyond all others, such as
     the beginning of a return that never begins; a quantile that falls there is NaN.
+
+    Parameters
+    ----------
+    values
+        float[n].
+    weights
+        float[n], or float[..., n] for several sets of weights of the same values; a set without any weight has
+        NaN for quantiles.
+
+    Returns
+    -------
+    float[...] for each set of weights and each share.
     """
     values, weights, q = (np.asarray(a, dtype=np.float64) for a in (values, weights, q))
     require(
-        values.ndim == 1 and values.shape == weights.shape,
+        values.ndim == 1 and weights.ndim >= 1 and values.shape == weights.shape[-1:],
         f"There are values of shape {values.shape} and weights of shape {weights.shape}; each value needs one weight.",
     )
-    require(
-        bool(np.isfinite(weights).all() and (weights >= 0).all() and weights.any()),
-        "Weights must be finite and not negative, and one of them positive.",
-    )
+    low, high = (weights.min(), weights.max()) if weights.size else (0.0, 0.0)
+    require(bool(low >= 0 and 0 < high < np.inf), "Weights must be finite and not negative, and one of them positive.")
     require(bool(((q >= 0) & (q <= 1)).all()), "A quantile is asked for at a share outside 0 to 1.")
-    values, weights = values[weights > 0], weights[weights > 0]
     order = np.argsort(values)  # NaN last
-    share = np.cumsum(weights[order] / weights.max())
-    # Rounding in the sum must not decide between two values.
-    return values[order][np.searchsorted(share / share[-1], q - 1e-12)]
+    reached = np.cumsum(weights[..., order] / high, axis=-1)
+    total, least = reached[..., -1:], np.finfo(np.float64).tiny
+    found = np.empty((*weights.shape[:-1], q.size))
+    for i, share in enumerate(q.ravel()):
+        # Rounding in the sum must not decide between two values; nor may a value without weight be the lowest.
+        first = (reached >= np.maximum((share - 1e-12) * total, least)).argmax(axis=-1)
+        found[..., i] = np.where(total[..., 0] >= least, values[order][first], np.nan)
+    return found.reshape((*weights.shape[:-1], *q.shape))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from whiffclock.paper.figures.style import GREY, INK, dark, tint
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES
+from whiffclock.paper.figures.style import COLOURS, GREY, INK, METRICS, dark, environment_axis, tint
 
 Fill = Literal["filled", "open", "hatched", "solid"]
 
@@ -37,7 +40,9 @@ def box(axes: Axes, at: float, values: np.ndarray, colour: str, fill: Fill = "fi
     elif len(seen):
         axes.plot([at - width / 2, at + width / 2], [np.median(seen)] * 2, color=dark(colour), lw=1.3, zorder=3)
     shown = seen if len(seen) <= (_MANY if width > _NARROW else _FEW) else seen[_beyond(seen)]
-    _points(axes, at, shown, colour, width)
+    size = 4.5 if width > _NARROW else 3.0
+    where = at + _spread(len(shown)) * width
+    axes.scatter(where, shown, s=size, color=dark(colour), edgecolor="white", linewidth=0.3, zorder=4)
     absent = len(values) - len(seen)
     if absent:
         where = at + _spread(absent) * width
@@ -67,9 +72,54 @@ def never(axes: Axes, values: np.ndarray, word: str = "never") -> None:
     )  # fmt: skip
 
 
-def key(label: str, fill: Fill, colour: str = GREY) -> Patch:
+def key(label: str, fill: Fill) -> Patch:
     """Key to a fill."""
-    return Patch(facecolor=_face(colour, fill), edgecolor=dark(colour), label=label, linewidth=0.7, hatch=_hatch(fill))
+    return Patch(label=label, **_looks(GREY, fill))
+
+
+class Group(NamedTuple):
+    """Geometry [environment, agent, geometry] of one kind of agent, and how its boxes are filled."""
+
+    values: xr.DataArray
+    fill: Fill = "filled"
+
+
+def metric_row(panels: Sequence[Axes] | np.ndarray, groups: Sequence[Group]) -> None:
+    """One panel per metric, in the order of :data:`METRICS`, each with its own scale."""
+    for axes, (metric, (label, unit)) in zip(panels, METRICS.items(), strict=True):
+        _metric_boxes(axes, metric, groups)
+        never(axes, _pooled(groups, metric))
+        axes.set_ylabel(f"{label} ({unit})")
+
+
+def metric_grid(grid: np.ndarray, columns: Sequence[xr.DataArray]) -> None:
+    """Axes [metric, column] for ensembles [environment, agent, geometry]; panels of a row have one scale."""
+    groups = [Group(values) for values in columns]
+    for i, (row, (metric, (label, unit))) in enumerate(zip(grid, METRICS.items(), strict=True)):
+        for j, (axes, group) in enumerate(zip(row, groups, strict=True)):
+            _metric_boxes(axes, metric, [group])
+            never(axes, _pooled(groups, metric), "never" if j == 0 else "")
+            axes.tick_params(labelleft=j == 0)
+            if i < len(grid) - 1:
+                axes.set_xticklabels([])
+        row[0].set_ylabel(f"{label}\n({unit})")
+
+
+def _pooled(groups: Sequence[Group], metric: str) -> np.ndarray:
+    """All values of a metric, for the limits of panels."""
+    return np.concatenate([group.values.sel(geometry=metric).values.ravel() for group in groups])
+
+
+def _metric_boxes(axes: Axes, metric: str, groups: Sequence[Group]) -> None:
+    """Boxes of one metric, side by side within each environment."""
+    room = 0.8 / len(groups)
+    for j, group in enumerate(groups):
+        for e, name in enumerate(ENVIRONMENT_NAMES):
+            values = group.values.sel(geometry=metric, environment=name).values
+            at = e + (j - (len(groups) - 1) / 2) * room
+            box(axes, at, values, COLOURS[name], group.fill, 0.8 * room if len(groups) > 1 else 0.6)
+    environment_axis(axes, rotate=True)
+    axes.margins(x=0)
 
 
 def _box(axes: Axes, at: float, seen: np.ndarray, colour: str, fill: Fill, width: float) -> None:
@@ -77,13 +127,7 @@ def _box(axes: Axes, at: float, seen: np.ndarray, colour: str, fill: Fill, width
     inside = seen[~_beyond(seen)]
     ends = [[(at, inside.min()), (at, low)], [(at, high), (at, inside.max())]]
     axes.add_collection(LineCollection(ends, colors=dark(colour), linewidths=0.7, zorder=1.9))
-    looks: dict[str, Any] = {
-        "facecolor": _face(colour, fill),
-        "edgecolor": dark(colour),
-        "linewidth": 0.7,
-        "hatch": _hatch(fill),
-    }
-    axes.add_patch(Rectangle((at - width / 2, low), width, high - low, zorder=2, **looks))
+    axes.add_patch(Rectangle((at - width / 2, low), width, high - low, zorder=2, **_looks(colour, fill)))
     line = [[(at - width / 2, median), (at + width / 2, median)]]
     ink = INK if fill == "solid" else dark(colour)
     axes.add_collection(LineCollection(line, colors=ink, linewidths=1.3, capstyle="butt", zorder=3))
@@ -95,20 +139,12 @@ def _beyond(seen: np.ndarray) -> np.ndarray:
     return (seen < low - _REACH * (high - low)) | (seen > high + _REACH * (high - low))
 
 
-def _points(axes: Axes, at: float, seen: np.ndarray, colour: str, width: float) -> None:
-    size = 4.5 if width > _NARROW else 3.0
-    where = at + _spread(len(seen)) * width
-    axes.scatter(where, seen, s=size, color=dark(colour), edgecolor="white", linewidth=0.3, zorder=4)
-
-
 def _spread(n: int) -> np.ndarray:
     """Offsets of n points, within a quarter of the width to either side."""
     return 0.6 * ((0.5 + _GOLDEN * np.arange(n)) % 1 - 0.5)
 
 
-def _face(colour: str, fill: Fill) -> str:
-    return {"filled": tint(colour), "open": "white", "hatched": "white", "solid": tint(colour, 0.85)}[fill]
-
-
-def _hatch(fill: Fill) -> str | None:
-    return "/////" if fill == "hatched" else None
+def _looks(colour: str, fill: Fill) -> dict[str, Any]:
+    face = {"filled": tint(colour), "open": "white", "hatched": "white", "solid": tint(colour, 0.85)}[fill]
+    hatch = "/////" if fill == "hatched" else None
+    return {"facecolor": face, "edgecolor": dark(colour), "linewidth": 0.7, "hatch": hatch}

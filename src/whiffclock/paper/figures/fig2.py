@@ -2,97 +2,86 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from whiffclock.experiments.results import Result
-from whiffclock.paper.figures import words
-from whiffclock.paper.figures.boxes import Fill, box, key
-from whiffclock.paper.figures.style import (
-    COLOURS,
-    INK,
-    ONE_COLUMN,
-    PERFORMANCE,
-    environment_axis,
-    new_figure,
-    styled,
-    title,
+from whiffclock.paper.dataset import (
+    BAYES,
+    CAST,
+    ENVIRONMENT_NAMES,
+    HEURISTIC,
+    SINGLE,
+    TWO,
+    Datasets,
+    at_home,
+    by_environment,
 )
+from whiffclock.paper.figures import style, words
+from whiffclock.paper.figures.boxes import Fill, box, key
 
 TITLE = "Performance of the clock agents beside two baselines"
+NEEDS = ("single-Q at home", "two-Q at home", "2Q^h", "cast-and-surge", "Bayesian searches")
 
 _KINDS: dict[str, tuple[str, Fill]] = {
-    "single": ("single-Q", "filled"),
-    "two": ("two-Q", "open"),
-    "heuristic": ("2Q$^h$", "hatched"),
+    SINGLE: ("single-Q", "filled"),
+    TWO: ("two-Q", "open"),
+    HEURISTIC: ("2Q$^h$", "hatched"),
 }
-_CAST, _BAYES = "#8C6D9E", INK
+_BASELINES: dict[str, dict[str, Any]] = {CAST: {"color": "#8C6D9E", "ls": (0, (3, 1.5))}, BAYES: {"color": style.INK}}
 
 
-@styled
-def draw(result: Result) -> Figure:
+def draw(data: Datasets) -> Figure:
     """The figure."""
-    figure = new_figure(ONE_COLUMN, 5.6)
-    panels = [figure.add_subplot(3, 1, i + 1) for i in range(3)]
-    for letter, axes, measure in zip("abc", panels, PERFORMANCE, strict=True):
-        _measure(axes, result, measure)
-        axes.set_ylabel(PERFORMANCE[measure])
-        title(axes, letter)
-    figure.legend(handles=_keys(), loc="outside upper center", ncols=3, columnspacing=1.2)
+    figure = style.new_figure(style.ONE_COLUMN, 5.6)
+    panels = figure.subplots(3, 1)
+    for letter, axes, metric in zip("abc", panels, style.PERFORMANCE, strict=True):
+        _metric(axes, data, metric)
+        axes.set_ylabel(style.PERFORMANCE[metric])
+        style.title(axes, letter)
+    handles: list = [key(label, fill) for label, fill in _KINDS.values()]
+    handles += [Line2D([], [], label=kind, **looks) for kind, looks in _BASELINES.items()]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3, columnspacing=1.2)
     return figure
 
 
-def caption(result: Result) -> str:
+def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    facts = result.facts
-    arrivals = [words.medians(result, result[kind][:, :, facts["metrics"].index("f+")]) for kind in _KINDS]
-    returns = result["single"][:, :, 0]
-    return words.sentences(
+    arrivals = {kind: words.medians(at_home(data.searches["mean"], kind).sel(metric="f+")) for kind in _KINDS}
+    returns = {kind: at_home(data.searches["mean"], kind).sel(metric="G") for kind in (SINGLE, CAST, BAYES)}
+    angles = by_environment(data.searches["cast_angle"], "tested")
+    return (
         "How well agents do in the environment they were trained in: mean return, speed relative to the shortest "
         "way (0 on failure), and share of searches that arrive. Boxes: quartiles over agents; points: agents, "
         "or only those beyond the whiskers where there are many. Violet dashes: cast-and-surge with its best "
-        f"half-angle, {words.each(facts['environments'], result['cast_angle'], '.0f')} degrees; "
-        "bands: one standard error.",
-        _bayes_sentence(result),
-        f"Median returns of single-Q agents: {words.medians(result, returns)}; cast-and-surge: "
-        f"{words.each(facts['environments'], result['cast'][:, 0, 0])}. Median success rates: single-Q {arrivals[0]}; "
-        f"two-Q {arrivals[1]}; 2Qʰ, made of agents from two environments and not trained further, {arrivals[2]}.",
-        words.run(result),
-        words.missing(result),
-        words.plume(result),
+        f"half-angle, {words.each(angles, '.0f')} degrees; bands: one standard error. "
+        f"Black lines: the Bayesian agent, over {data.facts['bayes_starts']:,} of the starts; its returns: "
+        f"{words.each(returns[BAYES].sel(agent=0))}. "
+        f"Median returns of single-Q agents: {words.medians(returns[SINGLE])}; cast-and-surge: "
+        f"{words.each(returns[CAST].sel(agent=0))}. Median success rates: single-Q {arrivals[SINGLE]}; "
+        f"two-Q {arrivals[TWO]}; 2Qʰ, made of agents from two environments and not trained further, "
+        f"{arrivals[HEURISTIC]}. {words.run(data)}"
     )
 
 
-def _bayes_sentence(result: Result) -> str:
-    returns = words.each(result.facts["environments"], result["bayes"][:, 0, 0])
-    return (
-        f"Black lines: the Bayesian agent, over {result.facts['bayes_starts']:,} of the starts; its returns: {returns}."
-    )
-
-
-def _measure(axes: Axes, result: Result, measure: str) -> None:
-    m, names = result.facts["metrics"].index(measure), result.facts["environments"]
-    for e, name in enumerate(names):
-        _line(axes, e, result["cast"][e, m], _CAST, (0, (3, 1.5)))
-        _line(axes, e, result["bayes"][e, m], _BAYES, "-")
+def _metric(axes: Axes, data: Datasets, metric: str) -> None:
+    agents = {kind: at_home(data.searches["mean"], kind).sel(metric=metric) for kind in (*_KINDS, *_BASELINES)}
+    strata = {kind: at_home(data.searches["strata"], kind).sel(metric=metric, agent=0) for kind in _BASELINES}
+    for e, name in enumerate(ENVIRONMENT_NAMES):
+        for kind, looks in _BASELINES.items():
+            mean = float(agents[kind].sel(environment=name, agent=0))
+            _baseline(axes, e, mean, strata[kind].sel(environment=name).values, looks)
         for j, (kind, (_, fill)) in enumerate(_KINDS.items()):
-            box(axes, e + 0.27 * (j - 1), result[kind][e, :, m], COLOURS[name], fill, 0.21)
-    environment_axis(axes, names)
-    for border in range(1, len(names)):
-        axes.axvline(border - 0.5, color="#CCCCCC", lw=0.5)
+            box(axes, e + 0.27 * (j - 1), agents[kind].sel(environment=name).values, style.COLOURS[name], fill, 0.21)
+    style.environment_axis(axes, borders=True)
 
 
-def _line(axes: Axes, e: int, baseline: np.ndarray, colour: str, dashes: str | tuple[int, tuple[float, float]]) -> None:
-    """A baseline across one environment, with its standard error."""
-    mean, error = baseline
-    axes.fill_between([e - 0.45, e + 0.45], mean - error, mean + error, color=colour, alpha=0.2, lw=0)
-    axes.plot([e - 0.45, e + 0.45], [mean, mean], color=colour, ls=dashes, lw=1.1, solid_capstyle="butt")
-
-
-def _keys() -> list:
-    keys: list = [key(label, fill) for label, fill in _KINDS.values()]
-    keys.append(Line2D([], [], color=_CAST, ls=(0, (3, 1.5)), label="cast-and-surge"))
-    keys.append(Line2D([], [], color=_BAYES, label="Bayesian"))
-    return keys
+def _baseline(axes: Axes, e: int, mean: float, strata: np.ndarray, looks: dict[str, Any]) -> None:
+    """A line across one environment, with its standard error over time strata."""
+    error = strata.std(ddof=1) / np.sqrt(len(strata)) if len(strata) > 1 else np.nan
+    x = [e - 0.45, e + 0.45]
+    axes.fill_between(x, mean - error, mean + error, color=looks["color"], alpha=0.2, lw=0)
+    axes.plot(x, [mean, mean], lw=1.1, solid_capstyle="butt", **looks)

@@ -2,95 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from whiffclock.experiments.results import Result
-from whiffclock.paper.figures import lastwhiff, words
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets, in_each
+from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import box, key
-from whiffclock.paper.figures.style import (
-    COLOURS,
-    TWO_COLUMNS,
-    environment_axis,
-    environment_patches,
-    new_figure,
-    styled,
-    title,
-)
-
-#: Draws the agents of (trained, tested) at a place in a colour.
-DrawPair = Callable[[Axes, Result, int, int, float, str], None]
+from whiffclock.paper.figures.violins import LAST_WHIFF, draw_last_whiffs, failing, median_last_whiff
 
 TITLE = "Agents outside the environment they were trained in"
+NEEDS = ("single-Q at home", "single-Q elsewhere", "two-Q at home", "two-Q elsewhere")
 
 
-@styled
-def draw(result: Result) -> Figure:
+def draw(data: Datasets) -> Figure:
     """The figure."""
-    figure = new_figure(TWO_COLUMNS, 4.7)
-    above, below = (figure.add_subplot(2, 1, i + 1) for i in range(2))
-    _each_pair(above, result, _violins)
-    lastwhiff.downwind(above, result, result["lost_single"])
-    above.set_ylabel(lastwhiff.LABEL)
-    title(above, "a", "Last whiff of searches that fail")
-    _each_pair(below, result, _boxes)
+    figure = style.new_figure(style.TWO_COLUMNS, 4.7)
+    above, below = figure.subplots(2, 1)
+    searches = data.searches.sortby("agent")
+    for i, trained in enumerate(ENVIRONMENT_NAMES):
+        for j, (tested, colour) in enumerate(style.COLOURS.items()):
+            at = i + 0.225 * (j - 1.5)
+            single, two = (searches.sel(kind=kind, trained=trained, tested=tested) for kind in (SINGLE, TWO))
+            draw_last_whiffs(above, at - 0.008, data, single["lost"], colour, width=0.19, side="left")
+            draw_last_whiffs(above, at + 0.008, data, two["lost"], colour, width=0.19, side="right", shade=0.0)
+            box(below, at - 0.05, single["mean"].sel(metric="G").values, colour, "filled", 0.085)
+            box(below, at + 0.05, two["mean"].sel(metric="G").values, colour, "open", 0.085)
+    for axes in (above, below):
+        style.environment_axis(axes, borders=True)
+        axes.set_xlim(-0.5, len(ENVIRONMENT_NAMES) - 0.5)
+    above.set_ylabel(LAST_WHIFF)
+    style.title(above, "a", "Last whiff of searches that fail")
     below.set_ylabel("mean return $G$")
     below.set_xlabel("trained in")
-    title(below, "b", "Return")
-    kinds = [key("single-Q", "filled"), key("two-Q", "open")]
-    word = Patch(facecolor="none", edgecolor="none", label="tested in:")
-    handles = [word, *environment_patches(result.facts["environments"]), *kinds]
+    style.title(below, "b", "Return")
+    handles = [Patch(facecolor="none", edgecolor="none", label="tested in:")]
+    handles += [Patch(facecolor=colour, label=name) for name, colour in style.COLOURS.items()]
+    handles += [key("single-Q", "filled"), key("two-Q", "open")]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 
 
-def caption(result: Result) -> str:
+def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    names, single, two = result.facts["environments"], result["G_single"], result["G_two"]
-    poor, rich = f"{names[0]} to {names[-1]}", f"{names[-1]} to {names[0]}"
-    gain = [words.middle(two[e]) - words.middle(single[e]) for e in range(len(names))]
-    failing = [lastwhiff.failing(result, result["failures_single"][pair]) for pair in ((0, -1), (-1, 0))]
-    last = lastwhiff.median(result, result["lost_single"][0, -1])
-    home, out = (
-        [words.number(words.middle(single[pair])) for pair in pairs]
-        for pairs in (((0, 0), (-1, -1)), ((0, -1), (-1, 0)))
-    )
-    return words.sentences(
+    first, last = ENVIRONMENT_NAMES[0], ENVIRONMENT_NAMES[-1]
+    poor, rich = f"{first} to {last}", f"{last} to {first}"
+    single, two = (data.searches.sel(kind=kind) for kind in (SINGLE, TWO))
+    to_poor, to_rich = (single.sel(trained=a, tested=b) for a, b in ((first, last), (last, first)))
+
+    def median(trained: str, tested: str) -> str:
+        return words.number(words.middle(single["mean"].sel(metric="G", trained=trained, tested=tested)))
+
+    def gain(trained: str) -> float:
+        both = (words.middle(agents["mean"].sel(metric="G", trained=trained)) for agents in (two, single))
+        return next(both) - next(both)
+
+    return (
         "Agents trained in one environment (along the axis) and tested in each of the four (colours); left halves and "
         "filled boxes are single-Q, right halves and open boxes two-Q. "
         "(a) How far downwind of the source failed searches smelled their last whiff, all agents together, with "
         "median and quartiles; every violin has the same width, however many failures it stands for. Single-Q agents "
-        f"fail in {failing[0]:.1f} per cent of searches when taken from {poor}, with their median last whiff at {last} "
-        f"cells, and in {failing[1]:.1f} per cent from {rich}. "
-        f"(b) Mean returns. Median single-Q returns at home are {home[0]} ({names[0]}) and {home[1]} ({names[-1]}); "
-        f"away they are {out[0]} ({poor}) and {out[1]} ({rich}). "
-        f"Two-Q minus single-Q, medians over all tests by environment of training: {words.each(names, gain, '+.2f')}.",
-        words.run(result),
-        words.missing(result),
-        words.plume(result),
+        f"fail in {failing(data, to_poor['failures']):.1f} per cent of searches when taken from {poor}, with their "
+        f"median last whiff at {median_last_whiff(data, to_poor['lost'])} cells, and in "
+        f"{failing(data, to_rich['failures']):.1f} per cent from {rich}. "
+        f"(b) Mean returns. Median single-Q returns at home are {median(first, first)} ({first}) and "
+        f"{median(last, last)} ({last}); away they are {median(first, last)} ({poor}) and {median(last, first)} "
+        f"({rich}). Two-Q minus single-Q, medians over all tests by environment of training: "
+        f"{words.each(in_each(gain), '+.2f')}. {words.run(data)}"
     )
-
-
-def _each_pair(axes: Axes, result: Result, draw_pair: DrawPair) -> None:
-    names = result.facts["environments"]
-    for trained in range(len(names)):
-        for tested, name in enumerate(names):
-            draw_pair(axes, result, trained, tested, trained + 0.225 * (tested - 1.5), COLOURS[name])
-    environment_axis(axes, names)
-    for border in range(1, len(names)):
-        axes.axvline(border - 0.5, color="#CCCCCC", lw=0.5)
-    axes.set_xlim(-0.5, len(names) - 0.5)
-
-
-def _violins(axes: Axes, result: Result, trained: int, tested: int, at: float, colour: str) -> None:
-    single, two = result["lost_single"][trained, tested], result["lost_two"][trained, tested]
-    lastwhiff.draw_lost(axes, at - 0.008, result, single, colour, width=0.19, side="left")
-    lastwhiff.draw_lost(axes, at + 0.008, result, two, colour, width=0.19, side="right", shade=0.0)
-
-
-def _boxes(axes: Axes, result: Result, trained: int, tested: int, at: float, colour: str) -> None:
-    box(axes, at - 0.05, result["G_single"][trained, tested], colour, "filled", 0.085)
-    box(axes, at + 0.05, result["G_two"][trained, tested], colour, "open", 0.085)

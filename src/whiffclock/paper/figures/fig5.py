@@ -9,110 +9,90 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
-from whiffclock.experiments.results import Result
-from whiffclock.paper.figures import words
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, by_environment
+from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import box
-from whiffclock.paper.figures.chains import Point, arrow, blanks, halves, state, whiff_mark
-from whiffclock.paper.figures.style import (
-    COLOURS,
-    GREY,
-    INK,
-    MINUS,
-    PLUS,
-    TWO_COLUMNS,
-    bare,
-    environment_axis,
-    new_figure,
-    styled,
-    title,
-)
+from whiffclock.paper.figures.chains import Point, arrow, blank_mark, blanks, halves, state, whiff_mark
+from whiffclock.paper.figures.style import GREY, INK
 
 TITLE = "The memory of the two-Q agent"
+NEEDS = ("two-Q training",)
 
 _MINUS_FACE, _PLUS_FACE = "#E3D0E8", "#CFE8C8"
 #: Places along the chains: 1, 2, tau - 1, tau, H - 1; dots stand between the others.
 _XS = (2.3, 3.6, 5.3, 6.9, 8.9)
+#: In the middle of the states before tau, and of those from tau on.
+_SHORT, _LONG = (_XS[0] + _XS[2]) / 2, (_XS[3] + _XS[4]) / 2
 _ZERO = 0.55
 _CHAIN, _EDGE, _RAIL = 0.95, 1.45, 1.95
+_CHAINS = ((_CHAIN, _PLUS_FACE), (-_CHAIN, _MINUS_FACE))
 
 
-@styled
-def draw(result: Result) -> Figure:
+def draw(data: Datasets) -> Figure:
     """The figure."""
-    figure = new_figure(TWO_COLUMNS, 2.35)
-    grid = figure.add_gridspec(1, 2, width_ratios=[3, 1])
-    diagram, shares = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
-    bare(diagram)
-    _diagram(diagram, result)
-    title(diagram, "a", "Two clocks; the blank before the last whiff decides which one runs")
-    _shares(shares, result)
+    figure = style.new_figure(style.TWO_COLUMNS, 2.35)
+    diagram, shares = figure.subplots(1, 2, width_ratios=[3, 1])
+    _diagram(diagram, data.facts["horizon"], shared=not data.facts.get("split_zero", False))
+    style.title(diagram, "a", "Two clocks; the blank before the last whiff decides which one runs")
+    _shares(shares, data)
     return figure
 
 
-def caption(result: Result) -> str:
+def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    facts = result.facts
-    zero = "The two chains share state 0" if facts["shared_whiff_state"] else "Each chain has a state 0 of its own"
-    return words.sentences(
+    facts, searches = data.facts, by_environment(data.searches[["tau", "training_share"]])
+    if facts.get("split_zero", False):
+        zero, states = "Each chain has a state 0 of its own", 2 * facts["horizon"]
+    else:
+        zero, states = "The two chains share state 0", 2 * facts["horizon"] - 1
+    return (
         "(a) A two-Q agent has a clock and one bit more. A blank (open dot) moves the clock up by one in its chain. "
         "A whiff (black dot) sets it to 0 and chooses the chain: Q⁺ if the blank that it ends lasted τ moves or more, "
         f"Q⁻ if less, as between two whiffs in a row. {zero}, so that with H = {facts['horizon']} there are "
-        f"{facts['states']:,} states; a search begins in Q⁺, in "
-        "state 0 on a whiff and in state 1 on a blank. "
+        f"{states:,} states; a search begins in Q⁺, in state 0 on a whiff and in state 1 on a blank. "
         "(b) Share of training decisions taken in Q⁺, with the τ that divides them most evenly: "
-        f"{words.each(facts['environments'], result['tau'], '.0f')}. Median shares: "
-        f"{words.medians(result, result['share'])}. The 2Qʰ agents use τ = {facts['heuristic_tau']} everywhere.",
-        words.run(result),
-        words.missing(result),
-        words.plume(result),
+        f"{words.each(searches['tau'], '.0f')}. Median shares: {words.medians(searches['training_share'])}. "
+        f"The 2Qʰ agents use τ = {facts['heuristic_tau']} everywhere. {words.run(data)}"
     )
 
 
-def _diagram(axes: Axes, result: Result) -> None:
-    labels = ["1", "2", "τ−1", "τ", str(result.facts["horizon"] - 1)]
+def _diagram(axes: Axes, horizon: int, shared: bool) -> None:
     _block(axes, _XS[0], _XS[2], _MINUS_FACE)
     _block(axes, _XS[3], _XS[4], _PLUS_FACE)
-    for y, face in ((_CHAIN, _PLUS_FACE), (-_CHAIN, _MINUS_FACE)):
-        for x, label in zip(_XS, labels, strict=True):
-            state(axes, (x, y), label, face=face, size=6.5 if len(label) < 3 else 5.6)
+    for y, face in _CHAINS:
+        for x, label in zip(_XS, ["1", "2", "τ−1", "τ", str(horizon - 1)], strict=True):
+            state(axes, (x, y), label, face)
         blanks(axes, _XS, y, gaps=(1, 3))
-    _zero(axes, result.facts["shared_whiff_state"])
-    end = 0.5 if result.facts["shared_whiff_state"] else _CHAIN + 0.35
-    _rail(axes, (_XS[3] + _XS[4]) / 2, 1, end, "whiff after a long blank, $s$ ≥ τ")
-    _rail(axes, (_XS[0] + _XS[2]) / 2, -1, end, "whiff after a short blank, $s$ < τ")
-    for y, mode, word in ((_CHAIN, PLUS, "sparse mode"), (-_CHAIN, MINUS, "dense mode")):
+    _zero(axes, shared)
+    end = 0.5 if shared else _CHAIN + 0.35
+    _rail(axes, _LONG, 1, end, "whiff after a long blank, $s$ ≥ τ")
+    _rail(axes, _SHORT, -1, end, "whiff after a short blank, $s$ < τ")
+    for y, mode, word in ((_CHAIN, style.PLUS, "sparse mode"), (-_CHAIN, style.MINUS, "dense mode")):
         axes.text(9.55, y, f"{mode}\n{word}", va="center", ha="left", fontsize=7, linespacing=1.3)
-    axes.text((_XS[0] + _XS[2]) / 2, 0, "$s$ < τ", ha="center", va="center", color=GREY)
-    axes.text((_XS[3] + _XS[4]) / 2, 0, "$s$ ≥ τ", ha="center", va="center", color=GREY)
+    axes.text(_SHORT, 0, "$s$ < τ", ha="center", va="center", color=GREY)
+    axes.text(_LONG, 0, "$s$ ≥ τ", ha="center", va="center", color=GREY)
     axes.set_xlim(-1.25, 11.3)
     axes.set_ylim(-2.45, 2.45)
     axes.set_aspect("equal")
+    axes.set_axis_off()
 
 
 def _zero(axes: Axes, shared: bool) -> None:
     """State 0: one for both chains, or one for each; and the ways out of it and into it."""
     if shared:
         halves(axes, (_ZERO, 0), _PLUS_FACE, _MINUS_FACE)
-        ways: list[tuple[Point, float]] = [((_ZERO + 0.4, 0.27), _CHAIN), ((_ZERO + 0.4, -0.27), -_CHAIN)]
+        out: Point = (_ZERO + 0.4, 0.27)
         loop = (_ZERO - 0.46, 0.1), (_ZERO - 0.36, -0.34)
     else:
-        for y, face in ((_CHAIN, _PLUS_FACE), (-_CHAIN, _MINUS_FACE)):
-            state(axes, (_ZERO, y), "0", face=face)
-        ways = [((_ZERO + 0.33, _CHAIN), _CHAIN), ((_ZERO + 0.33, -_CHAIN), -_CHAIN)]
+        for y, face in _CHAINS:
+            state(axes, (_ZERO, y), "0", face)
+        out = (_ZERO + 0.33, _CHAIN)
         loop = (_ZERO - 0.3, -_CHAIN + 0.15), (_ZERO - 0.3, -_CHAIN - 0.15)
         arrow(axes, (_ZERO, _CHAIN - 0.33), (_ZERO, -_CHAIN + 0.33))
         whiff_mark(axes, (_ZERO, 0))
-    for start, y in ways:
-        arrow(axes, start, (_XS[0] - 0.34, y))
-        axes.plot(
-            (start[0] + _XS[0] - 0.34) / 2,
-            (start[1] + y) / 2 + 0.22 * (1 if y > 0 else -1),
-            "o",
-            ms=2.8,
-            mfc="white",
-            mec=INK,
-            mew=0.6,
-        )
+    for side in (1, -1):
+        arrow(axes, (out[0], side * out[1]), (_XS[0] - 0.34, side * _CHAIN))
+        blank_mark(axes, ((out[0] + _XS[0] - 0.34) / 2, side * ((out[1] + _CHAIN) / 2 + 0.22)))
     top = 0.3 if shared else _CHAIN + 0.15
     axes.text(-1.2, top + 0.75, "start", ha="left", va="center", fontsize=6.5)
     arrow(axes, (-0.55, top + 0.6), (_ZERO - 0.42, top + 0.08), colour=GREY)
@@ -122,16 +102,9 @@ def _zero(axes: Axes, shared: bool) -> None:
 
 def _block(axes: Axes, first: float, last: float, face: str) -> None:
     """The states, of both chains, from which whiffs lead the same way."""
-    looks: dict[str, Any] = {
-        "facecolor": face,
-        "alpha": 0.3,
-        "edgecolor": GREY,
-        "lw": 0.5,
-        "ls": (0, (2, 2)),
-        "zorder": 0,
-    }
+    looks: dict[str, Any] = {"alpha": 0.3, "edgecolor": GREY, "lw": 0.5, "ls": (0, (2, 2)), "zorder": 0}
     corner, width, shape = (first - 0.5, -_EDGE), last - first + 1, "round,pad=0,rounding_size=0.25"
-    axes.add_patch(FancyBboxPatch(corner, width, 2 * _EDGE, boxstyle=shape, **looks))
+    axes.add_patch(FancyBboxPatch(corner, width, 2 * _EDGE, boxstyle=shape, facecolor=face, **looks))
 
 
 def _rail(axes: Axes, x: float, side: int, end: float, label: str) -> None:
@@ -139,20 +112,20 @@ def _rail(axes: Axes, x: float, side: int, end: float, label: str) -> None:
     line = Path([(x, side * _EDGE), (x, side * _RAIL), (_ZERO, side * _RAIL), (_ZERO, side * (_RAIL - 0.3))])
     axes.add_patch(PathPatch(line, fill=False, lw=0.8, edgecolor=INK, joinstyle="round", zorder=1))
     arrow(axes, (_ZERO, side * (_RAIL - 0.3)), (_ZERO, side * end))
-    whiff_mark(axes, ((x + _ZERO) / 2 - 1.2, side * _RAIL))
-    axes.text(
-        (x + _ZERO) / 2 - 1.0, side * (_RAIL + 0.08), label, ha="left", va="bottom" if side > 0 else "top", fontsize=6.5
-    )
+    middle = (x + _ZERO) / 2
+    whiff_mark(axes, (middle - 1.2, side * _RAIL))
+    above = "bottom" if side > 0 else "top"
+    axes.text(middle - 1.0, side * (_RAIL + 0.08), label, ha="left", va=above, fontsize=6.5)
 
 
-def _shares(axes: Axes, result: Result) -> None:
-    names = result.facts["environments"]
-    for e, name in enumerate(names):
-        box(axes, e, result["share"][e], COLOURS[name])
+def _shares(axes: Axes, data: Datasets) -> None:
+    searches = by_environment(data.searches[["tau", "training_share"]])
+    for e, (name, colour) in enumerate(style.COLOURS.items()):
+        box(axes, e, searches["training_share"].sel(environment=name).values, colour)
     axes.axhline(0.5, color=GREY, lw=0.6, ls=(0, (2, 2)), zorder=0)
-    environment_axis(axes, names)
-    labels = [f"{name}\nτ = {tau:.0f}" for name, tau in zip(names, result["tau"], strict=True)]
+    style.environment_axis(axes)
+    labels = [f"{name}\nτ = {float(searches['tau'].sel(environment=name)):.0f}" for name in ENVIRONMENT_NAMES]
     axes.set_xticklabels(labels, fontsize=5.8)
     axes.set_ylim(0, 1)
-    axes.set_ylabel(f"share of decisions in {PLUS}")
-    title(axes, "b", "Use in training")
+    axes.set_ylabel(f"share of decisions in {style.PLUS}")
+    style.title(axes, "b", "Use in training")

@@ -2,85 +2,87 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
-from whiffclock.experiments.results import Result
-from whiffclock.paper.figures import words
-from whiffclock.paper.figures.maps import corner, draw_map, extent
-from whiffclock.paper.figures.style import GREY, PALE, PLUS, TWO_COLUMNS, environment_title, new_figure, styled
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, at_home, by_environment
+from whiffclock.paper.figures import style, words
+from whiffclock.paper.figures.maps import draw_map, extent, plume_note
 
 TITLE = "Where the plume is sparse, and where the two-Q agent uses which mode"
+NEEDS = ("two-Q at home",)
 
 #: Cells nearer to the axis than this are its core, in the caption.
 _CORE = 3
 
 
-@styled
-def draw(result: Result) -> Figure:
+def draw(data: Datasets) -> Figure:
     """The figure."""
-    names = result.facts["environments"]
-    figure = new_figure(TWO_COLUMNS, 4.9)
-    grid = np.array([[figure.add_subplot(len(names), 2, 2 * e + j + 1) for j in range(2)] for e in range(len(names))])
-    blanks = [_blank(axes, result, e) for e, axes in enumerate(grid[:, 0])]
-    uses = [_usage(axes, result, e) for e, axes in enumerate(grid[:, 1])]
-    bar = figure.colorbar(blanks[0], ax=list(grid[:, 0]), location="top", shrink=0.75, aspect=38, pad=0.012)
-    bar.set_ticks(result.facts["contours"], labels=[str(level) for level in result.facts["contours"]])
+    figure = style.new_figure(style.TWO_COLUMNS, 4.9)
+    grid = figure.subplots(len(ENVIRONMENT_NAMES), 2)
+    contours = data["usage"].attrs["contours"]
+    for (axes, beside), name in zip(grid, ENVIRONMENT_NAMES, strict=True):
+        blanks, uses = _blank(axes, data, name), _usage(beside, data, name)
+    bar = figure.colorbar(blanks, ax=list(grid[:, 0]), location="top", shrink=0.75, aspect=38, pad=0.012)
+    bar.set_ticks(contours, labels=[str(level) for level in contours])
     bar.ax.minorticks_off()
     bar.set_label("mean blank at a fixed cell (snapshots)")
-    bar = figure.colorbar(uses[0], ax=list(grid[:, 1]), location="top", shrink=0.75, aspect=38, pad=0.012)
-    bar.set_label(f"share of decisions in {PLUS}")
+    bar = figure.colorbar(uses, ax=list(grid[:, 1]), location="top", shrink=0.75, aspect=38, pad=0.012)
+    bar.set_label(f"share of decisions in {style.PLUS}")
+    tau = by_environment(data.searches["tau"])
     for (e, j), axes in np.ndenumerate(grid):
-        _dress(axes, result, int(e), int(j))
+        name = ENVIRONMENT_NAMES[e]
+        note = f", τ = {int(tau.sel(environment=name))}" if j else ""
+        style.environment_title(axes, name, "ab"[j] if e == 0 else "", note)
+        axes.tick_params(labelbottom=e == len(grid) - 1, labelleft=j == 0)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("y (cells)")
+    for axes in grid[-1]:
+        axes.set_xlabel("x downwind of the source (cells)")
+    plume_note(grid[0, 0], data)
     return figure
 
 
-def caption(result: Result) -> str:
+def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    facts = result.facts
-    core, edge = _core_and_edge(result)
-    contours = words.listing(str(level) for level in facts["contours"])
-    return words.sentences(
+    decisions = data["usage"]["decisions"]
+    core = abs(decisions["y"] - data.facts["source"][1]) <= _CORE
+    contours = words.listing(str(level) for level in data["usage"].attrs["contours"])
+    return (
         f"(a) Mean time between the whiffs that a fixed cell gets, with contours at {contours} snapshots "
         "(of means over 3 x 3 cells); grey: no "
         "blank is seen to end. (b) Of all decisions that two-Q agents took in a cell during tests, the share taken in "
         "Q⁺, the mode that follows a long blank; grey: nobody went there. Over all decisions it is, for the median "
-        f"agent, {words.medians(result, result['share'])}; within {_CORE} cells of the axis of the plume "
-        f"{words.each(facts['environments'], core)}, further out {words.each(facts['environments'], edge)}. "
-        f"A blank is long from τ = {words.each(facts['environments'], facts['tau'], '.0f')} moves on.",
-        words.run(result),
-        words.missing(result),
-        words.plume(result),
+        f"agent, {words.medians(at_home(data.searches['share'], TWO))}; within {_CORE} cells of the axis of the plume "
+        f"{words.each(_share(decisions.where(core).sum(['x', 'y'])))}, further out "
+        f"{words.each(_share(decisions.where(~core).sum(['x', 'y'])))}. "
+        f"A blank is long from τ = {words.each(by_environment(data.searches['tau']), '.0f')} moves on. "
+        f"{words.run(data)}"
     )
 
 
-def _core_and_edge(result: Result) -> tuple[list[float], list[float]]:
-    """Share of Q+ near the axis and away from it, by environment."""
-    decisions = result["decisions"]
-    near = np.abs(np.arange(decisions.shape[-1]) - result.facts["source"][1]) <= _CORE
-
-    def share(counts: np.ndarray) -> float:
-        return float(counts[1].sum() / counts.sum()) if counts.sum() else float("nan")
-
-    return [share(one[:, :, near]) for one in decisions], [share(one[:, :, ~near]) for one in decisions]
+def _share(decisions: xr.DataArray) -> xr.DataArray:
+    """Share of decisions in Q+; NaN where there are none."""
+    total = decisions.sum("mode")
+    return decisions.sel(mode=PLUS) / total.where(total > 0)
 
 
-def _blank(axes: Axes, result: Result, e: int) -> Any:
-    contours, blank = result.facts["contours"], result["blank"]
-    axes.set_facecolor(PALE)
+def _blank(axes: Axes, data: Datasets, name: str) -> AxesImage:
+    contours = data["usage"].attrs["contours"]
+    blank = data["usage"]["blank"].sel(environment=name).sortby(["x", "y"]).transpose("x", "y")
+    axes.set_facecolor(style.PALE)
     norm = LogNorm(contours[0] / 2.5, contours[-1] * 2.5)
-    image = draw_map(axes, result, np.ma.masked_invalid(blank[e]), cmap="YlGnBu_r", norm=norm)
-    levels = [level for level in contours if np.nanmin(blank[e], initial=np.inf) < level]
-    if not np.isfinite(blank[e]).any():
+    image = draw_map(axes, data, blank, cmap="YlGnBu_r", norm=norm)
+    if not blank.notnull().any():
         _nothing(axes, "no blank ends anywhere")
-    elif levels and min(blank[e].shape) > 1:
-        left, right, bottom, top = extent(result, blank[e])
+    elif blank.min() < max(contours) and min(blank.shape) > 1:
+        left, right, bottom, top = extent(data, blank)
         x, y = np.arange(left + 0.5, right), np.arange(bottom + 0.5, top)
-        lines = axes.contour(x, y, _smooth(blank[e]).T, levels=contours, colors="#222222", linewidths=0.5)
+        lines = axes.contour(x, y, _smooth(blank.values).T, levels=contours, colors="#222222", linewidths=0.5)
         axes.clabel(lines, fontsize=5, fmt="%g", inline_spacing=1)
     return image
 
@@ -90,31 +92,17 @@ def _smooth(cells: np.ndarray) -> np.ndarray:
     padded = np.pad(np.log(np.maximum(cells, 1e-9)), 1, mode="edge")
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3)).reshape(*cells.shape, 9)
     known = np.isfinite(windows)
-    total = np.where(known, windows, 0).sum(axis=-1)
-    mean = total / np.maximum(known.sum(axis=-1), 1)
+    mean = np.where(known, windows, 0).sum(axis=-1) / np.maximum(known.sum(axis=-1), 1)
     return np.where(np.isfinite(cells), np.exp(mean), np.nan)
 
 
-def _usage(axes: Axes, result: Result, e: int) -> Any:
-    axes.set_facecolor(PALE)
-    usage = result["usage"][e]
-    if not np.isfinite(usage).any():
+def _usage(axes: Axes, data: Datasets, name: str) -> AxesImage:
+    axes.set_facecolor(style.PALE)
+    usage = _share(data["usage"]["decisions"].sel(environment=name))
+    if not usage.notnull().any():
         _nothing(axes, "nobody went anywhere")
-    return draw_map(axes, result, np.ma.masked_invalid(usage), cmap="PRGn", vmin=0, vmax=1)
+    return draw_map(axes, data, usage, cmap="PRGn", vmin=0, vmax=1)
 
 
 def _nothing(axes: Axes, reason: str) -> None:
-    axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=GREY)
-
-
-def _dress(axes: Axes, result: Result, e: int, j: int) -> None:
-    names = result.facts["environments"]
-    tau = f", τ = {result.facts['tau'][e]}" if j else ""
-    environment_title(axes, names[e], "ab"[j] if e == 0 else "", tau)
-    axes.tick_params(labelbottom=e == len(names) - 1, labelleft=j == 0)
-    if j == 0:
-        axes.set_ylabel("y (cells)")
-    if e == len(names) - 1:
-        axes.set_xlabel("x downwind of the source (cells)")
-    if e == j == 0:
-        corner(axes, words.plume_note(result))
+    axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=style.GREY)

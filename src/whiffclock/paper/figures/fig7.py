@@ -6,69 +6,63 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whiffclock.experiments.results import Result
-from whiffclock.paper.figures import lastwhiff, words
-from whiffclock.paper.figures.boxes import Fill, key
-from whiffclock.paper.figures.panels import Group, metric, metric_row
-from whiffclock.paper.figures.style import (
-    COLOURS,
-    METRICS,
-    MINUS,
-    PLUS,
-    TWO_COLUMNS,
-    dark,
-    environment_axis,
-    environment_title,
-    new_figure,
-    styled,
-    title,
-)
-from whiffclock.paper.figures.trails import Limits, frame, limits, trail, wind
+from whiffclock.paper import dataset
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
+from whiffclock.paper.figures import style, words
+from whiffclock.paper.figures.boxes import Fill, Group, key, metric_row
+from whiffclock.paper.figures.trails import frame, limits, trail, wind
+from whiffclock.paper.figures.violins import LAST_WHIFF, draw_last_whiffs, failing
 
 TITLE = "What the two modes of the two-Q agent learn"
+NEEDS = ("single-Q training", "two-Q at home", "one mode", "2Q^h")
 
-_FILLS: dict[str, Fill] = {"minus": "open", "single": "filled", "plus": "solid"}
-_LABELS = {"minus": MINUS, "single": "single-Q", "plus": PLUS}
-_SHADES = {"minus": 0.0, "two": 0.45, "plus": 0.85}
-_ALONE = {"minus": f"{MINUS} only", "two": "two-Q", "plus": f"{PLUS} only"}
+#: Ensemble and mode of each group of boxes, their label and fill.
+_GROUPS: tuple[tuple[str, str, str, Fill], ...] = (
+    (TWO, MINUS, style.MINUS, "open"),
+    (SINGLE, MODE, "single-Q", "filled"),
+    (TWO, PLUS, style.PLUS, "solid"),
+)
+#: Kinds of agents that fail, with their label and shade.
+_ALONE = {
+    dataset.MINUS_ONLY: (f"{style.MINUS} only", 0.0),
+    TWO: ("two-Q", 0.45),
+    dataset.PLUS_ONLY: (f"{style.PLUS} only", 0.85),
+}
 
 
-@styled
-def draw(result: Result) -> Figure:
+def draw(data: Datasets) -> Figure:
     """The figure."""
-    shown = limits([*result["path"].reshape(-1, *result["path"].shape[2:]), *result["path_heuristic"]])
-    height = 2 * (TWO_COLUMNS / 5.2 * float(np.clip(shown.aspect, 0.3, 1.15)) + 0.12) + 0.4
-    figure = new_figure(TWO_COLUMNS, height + 4.4)
+    paths, colours = _paths(data)
+    shown = limits(path for row in paths for path in row)
+    height = 2 * (style.TWO_COLUMNS / 5.2 * float(np.clip(shown.aspect, 0.3, 1.15)) + 0.12) + 0.4
+    figure = style.new_figure(style.TWO_COLUMNS, height + 4.4)
     rows = figure.add_gridspec(3, 1, height_ratios=[2.25, height, 2.0])
-    top = rows[0].subgridspec(1, len(METRICS))
-    panels = [figure.add_subplot(top[i]) for i in range(len(METRICS))]
-    metric_row(panels, result, [Group(result[kind], fill) for kind, fill in _FILLS.items()])
-    title(panels[0], "a")
-    figure.legend(
-        handles=[key(_LABELS[kind], fill) for kind, fill in _FILLS.items()], loc="outside upper center", ncols=3
-    )
-    middle = rows[1].subgridspec(2, 5)
-    grid = np.array([[figure.add_subplot(middle[i, j]) for j in range(5)] for i in range(2)])
-    _paths(grid, result, shown)
-    _alone(figure.add_subplot(rows[2]), result)
+    panels = np.ravel(rows[0].subgridspec(1, len(style.METRICS)).subplots())
+    groups = [Group(recovery(data, name, mode)["geometry_of"], fill) for name, mode, _, fill in _GROUPS]
+    metric_row(panels, groups)
+    style.title(panels[0], "a")
+    keys = [key(label, fill) for _, _, label, fill in _GROUPS]
+    figure.legend(handles=keys, loc="outside upper center", ncols=3)
+    grid = np.asarray(rows[1].subgridspec(2, 5).subplots())
+    for (i, j), axes in np.ndenumerate(grid):
+        trail(axes, paths[i][j], colours[i][j])
+        frame(axes, shown)
+        axes.tick_params(labelleft=j == 0, labelbottom=i == 1)
+    _label_paths(grid, data.facts["heuristic_from"])
+    _alone(figure.add_subplot(rows[2]), data)
     return figure
 
 
-def caption(result: Result) -> str:
+def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    facts = result.facts
+    facts = data.facts
 
-    def told(name: str) -> str:
-        return "; ".join(
-            f"{word} {words.medians(result, metric(result, result[kind], name), '.0f')}"
-            for kind, word in (("minus", "Q⁻"), ("plus", "Q⁺"))
-        )
+    def told(metric: str) -> str:
+        both = {word: recovery(data, TWO, mode)["geometry_of"] for mode, word in ((MINUS, "Q⁻"), (PLUS, "Q⁺"))}
+        return "; ".join(f"{word} {words.medians(one.sel(geometry=metric), '.0f')}" for word, one in both.items())
 
-    def fail(kind: str) -> str:
-        shares = [lastwhiff.failing(result, one) for one in result[f"failures_{kind}"]]
-        return words.each(facts["environments"], shares, ".1f")
-
-    return words.sentences(
+    minus, two, plus = (words.each(failing(data, at_home(data.searches["failures"], kind)), ".1f") for kind in _ALONE)
+    return (
         "(a) Shape of the path after a last whiff, for both modes of the two-Q agents and for single-Q agents; an open "
         f"dot at the top is an agent that never returns downwind. Medians of upwind search in cells: "
         f"{told('upwind_search')}. Medians of the moves before the return: {told('backtracking_initiation')}. "
@@ -76,52 +70,48 @@ def caption(result: Result) -> str:
         f"(c) A 2Qʰ agent: Q⁻ comes from an agent trained in the {facts['heuristic_from'][0]} environment, Q⁺ from one "
         f"trained in the {facts['heuristic_from'][1]} one, τ = {facts['heuristic_tau']}. "
         "(d) How far downwind failed searches smelled their last whiff, for two-Q agents, and for the same agents "
-        f"confined to one mode; percentages are of searches that fail. Q⁻ only: {fail('minus')}; two-Q: {fail('two')}; "
-        f"Q⁺ only: {fail('plus')} per cent.",
-        words.run(result),
-        words.missing(result),
-        words.plume(result),
+        f"confined to one mode; percentages are of searches that fail. Q⁻ only: {minus}; two-Q: {two}; "
+        f"Q⁺ only: {plus} per cent. {words.run(data)}"
     )
 
 
-def _paths(grid: np.ndarray, result: Result, shown: Limits) -> None:
-    names, origins = result.facts["environments"], result.facts["heuristic_from"]
-    for (i, j), axes in np.ndenumerate(grid):
-        if j < len(names):
-            trail(axes, result["path"][j, i], COLOURS[names[j]])
-        else:
-            trail(axes, result["path_heuristic"][i], COLOURS[origins[i]])
-        frame(axes, shown)
-        axes.tick_params(labelleft=j == 0, labelbottom=i == 1)
-    for j, name in enumerate(names):
-        environment_title(grid[0, j], name, "b" if j == 0 else "")
-        grid[1, j].set_xlabel("x (cells)")
-    title(grid[0, -1], "c", "2Q$^h$")
-    grid[1, -1].set_xlabel("x (cells)")
+def _paths(data: Datasets) -> tuple[list[list[np.ndarray]], list[list[str]]]:
+    """Paths and colours [mode][column]: the best two-Q agent of each environment, then the best 2Q^h agent."""
+    best = dataset.best_agents(data, TWO)
+    returns = at_home(data.searches["mean"], dataset.HEURISTIC).sel(metric="G").mean("environment")
+    composed = int(returns.fillna(-np.inf).idxmax("agent"))
+    paths, colours = [], []
+    for mode, origin in zip((MINUS, PLUS), data.facts["heuristic_from"], strict=True):
+        of_best = [dataset.void_path(data, TWO, mode, e, int(best.sel(environment=e))) for e in ENVIRONMENT_NAMES]
+        paths.append([*of_best, dataset.void_path(data, SINGLE, MODE, origin, composed)])
+        colours.append([*style.COLOURS.values(), style.COLOURS[origin]])
+    return paths, colours
+
+
+def _label_paths(grid: np.ndarray, origins: list[str]) -> None:
+    for j, name in enumerate(ENVIRONMENT_NAMES):
+        style.environment_title(grid[0, j], name, "b" if j == 0 else "")
+    style.title(grid[0, -1], "c", "2Q$^h$")
+    for axes in grid[1]:
+        axes.set_xlabel("x (cells)")
     for axes, name in zip(grid[:, -1], origins, strict=True):
-        axes.text(
-            0.97, 0.04, f"from {name}", transform=axes.transAxes, ha="right", fontsize=5.8, color=dark(COLOURS[name])
-        )
-    for axes, mode in zip(grid[:, 0], (MINUS, PLUS), strict=True):
+        looks = {"ha": "right", "fontsize": 5.8, "color": style.dark(style.COLOURS[name])}
+        axes.text(0.97, 0.04, f"from {name}", transform=axes.transAxes, **looks)
+    for axes, mode in zip(grid[:, 0], (style.MINUS, style.PLUS), strict=True):
         axes.set_ylabel(f"{mode}\ny (cells)")
     wind(grid[0, 0])
 
 
-def _alone(axes: Axes, result: Result) -> None:
-    names = result.facts["environments"]
-    heads = []
-    for e, name in enumerate(names):
-        for j, (kind, label) in enumerate(_ALONE.items()):
+def _alone(axes: Axes, data: Datasets) -> None:
+    for j, (kind, (label, shade)) in enumerate(_ALONE.items()):
+        lost = at_home(data.searches["lost"], kind)
+        shares = failing(data, at_home(data.searches["failures"], kind))
+        for e, (name, colour) in enumerate(style.COLOURS.items()):
             at = e + 0.3 * (j - 1)
-            lost = result[f"lost_{kind}"][e]
-            lastwhiff.draw_lost(axes, at, result, lost, COLOURS[name], width=0.27, shade=_SHADES[kind])
-            heads.append((at, f"{label}\n{lastwhiff.failing(result, result[f'failures_{kind}'][e]):.1f}%"))
-    environment_axis(axes, names)
-    lastwhiff.downwind(axes, result, result["lost_two"])
-    axes.set_xlim(-0.5, len(names) - 0.5)
-    for at, text in heads:
-        axes.annotate(text, (at, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=5.8)
-    for border in range(1, len(names)):
-        axes.axvline(border - 0.5, color="#CCCCCC", lw=0.5)
-    axes.set_ylabel(lastwhiff.LABEL)
+            draw_last_whiffs(axes, at, data, lost.sel(environment=name), colour, width=0.27, shade=shade)
+            text, place = f"{label}\n{float(shares.sel(environment=name)):.1f}%", ("data", "axes fraction")
+            axes.annotate(text, (at, 1.0), xycoords=place, ha="center", va="bottom", fontsize=5.8)
+    style.environment_axis(axes, borders=True)
+    axes.set_xlim(-0.5, len(ENVIRONMENT_NAMES) - 0.5)
+    axes.set_ylabel(LAST_WHIFF)
     axes.set_title(r"$\mathbf{d}$  Last whiff of searches that fail, and their share", loc="left", pad=20)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 from matplotlib.patches import Circle
 
-from whiffclock.experiments.results import Result
+from whiffclock.paper.dataset import Datasets
 from whiffclock.paper.figures.style import GREY, SOURCE
 
 
-def extent(result: Result, cells: np.ndarray) -> tuple[float, float, float, float]:
+def extent(data: Datasets, cells: xr.DataArray) -> tuple[float, float, float, float]:
     """Borders of ``cells[x, y]`` seen from the source."""
-    (x, y), (length, width) = result.facts["source"], cells.shape
-    return -x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5
+    x, y = data.facts["source"]
+    return -x - 0.5, cells.sizes["x"] - x - 0.5, -y - 0.5, cells.sizes["y"] - y - 0.5
 
 
-def draw_map(axes: Axes, result: Result, cells: np.ndarray, **looks: Any) -> AxesImage:
-    """``cells[x, y]`` as a picture, with the source; all sides of the frame are drawn."""
-    image = axes.imshow(cells.T, origin="lower", extent=extent(result, cells), aspect="auto", **looks)
+def draw_map(axes: Axes, data: Datasets, cells: xr.DataArray, **looks: Any) -> AxesImage:
+    """``cells[x, y]`` as a picture, with the source; NaN is left out, and all sides of the frame are drawn."""
+    shown = cells.sortby(["x", "y"]).transpose("y", "x").values
+    image = axes.imshow(shown, origin="lower", extent=extent(data, cells), aspect="auto", **looks)
     axes.spines[["top", "right"]].set_visible(True)
     source(axes)
     return image
@@ -34,7 +35,7 @@ def source(axes: Axes, radius: float | None = None) -> None:
         axes.add_patch(Circle((0, 0), radius, fill=False, ec=SOURCE, lw=0.7, zorder=4))
 
 
-def corner(axes: Axes, text: str) -> None:
-    """A few small words at the upper right, above the panel."""
-    if text:
-        axes.set_title(text, loc="right", fontsize=6, color=GREY, style="italic")
+def plume_note(axes: Axes, data: Datasets) -> None:
+    """Small words at the upper right, above the panel, if the plume is a simulated one."""
+    if "simulated" in str(data.facts.get("origin", "")):
+        axes.set_title("simulated plume", loc="right", fontsize=6, color=GREY, style="italic")

@@ -3,77 +3,64 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from whiffclock.experiments.results import Result
-from whiffclock.paper.figures import words
-from whiffclock.paper.figures.boxes import key
-from whiffclock.paper.figures.panels import Group, metric, metric_grid
-from whiffclock.paper.figures.style import COLOURS, GREY, METRICS, MINUS, PLUS, TWO_COLUMNS, dark, new_figure, styled
+from whiffclock.geometry import MAIN_TRUNCATION, TRUNCATIONS
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery
+from whiffclock.paper.figures import style, words
+from whiffclock.paper.figures.boxes import key, metric_grid
 
 TITLE = "Geometry of recovery under five truncations of the path"
+NEEDS = ("single-Q training", "two-Q training")
 
 _NUMERALS = ("i", "ii", "iii", "iv", "v")
-_MARKERS = {"minus": ("v", -0.36), "plus": ("^", 0.36)}
+_WORDS = {name: "all moves" if name == "none" else name for name in TRUNCATIONS}
+#: How the medians of each mode are marked: the marker, its place beside the boxes, the label.
+_MARKERS = {MINUS: ("v", -0.36, style.MINUS), PLUS: ("^", 0.36, style.PLUS)}
 
 
-@styled
-def draw(result: Result) -> Figure:
+def draw(data: Datasets) -> Figure:
     """The figure."""
-    truncations = result.facts["truncations"]
-    figure = new_figure(TWO_COLUMNS, 7.4)
-    rows, columns = len(METRICS), len(truncations)
-    grid = np.array(
-        [[figure.add_subplot(rows, columns, columns * i + j + 1) for j in range(columns)] for i in range(rows)]
-    )
-    metric_grid(grid, result, [[Group(values)] for values in result["single"]])
-    for (i, j), axes in np.ndenumerate(grid):
-        _modes(axes, result, int(j), list(METRICS)[int(i)])
-    for j, (axes, name) in enumerate(zip(grid[0], truncations, strict=True)):
-        weight = "bold" if j == result.facts["main"] else "normal"
-        words_of = "all moves" if name == "none" else name
-        axes.set_title(f"({_NUMERALS[j]}) {words_of}", loc="left", fontsize=6.5, fontweight=weight)
-    figure.legend(handles=_keys(), loc="outside upper center", ncols=3)
+    figure = style.new_figure(style.TWO_COLUMNS, 7.4)
+    grid = figure.subplots(len(style.METRICS), len(TRUNCATIONS))
+    metric_grid(grid, [recovery(data, SINGLE, MODE, name)["geometry_of"] for name in TRUNCATIONS])
+    for column, truncation, numeral in zip(grid.T, TRUNCATIONS, _NUMERALS, strict=True):
+        _modes(column, data, truncation)
+        weight = "bold" if truncation == MAIN_TRUNCATION else "normal"
+        column[0].set_title(f"({numeral}) {_WORDS[truncation]}", loc="left", fontsize=6.5, fontweight=weight)
+    keys: list = [key("single-Q", "filled")]
+    for marker, _, label in _MARKERS.values():
+        keys.append(Line2D([], [], ls="", marker=marker, ms=3.5, color=style.GREY, label=f"{label}, median"))
+    figure.legend(handles=keys, loc="outside upper center", ncols=3)
     return figure
 
 
-def caption(result: Result) -> str:
+def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    facts = result.facts
+    cut = {name: recovery(data, SINGLE, MODE, name) for name in TRUNCATIONS}
     lengths = words.listing(
-        f"{words.number(words.middle(steps), '.0f')} ({'all moves' if name == 'none' else name})"
-        for name, steps in zip(facts["truncations"], result["steps_single"], strict=True)
+        f"{words.number(words.middle(cut[name]['steps']), '.0f')} ({_WORDS[name]})" for name in TRUNCATIONS
     )
-    first, last = facts["environments"][0], facts["environments"][-1]
-    growing = sum(
-        words.middle(one[-1]) > words.middle(one[0]) for one in metric(result, result["single"], "upwind_search")
-    )
-    return words.sentences(
+    first, last = ENVIRONMENT_NAMES[0], ENVIRONMENT_NAMES[-1]
+    search = [one["geometry_of"].sel(geometry="upwind_search") for one in cut.values()]
+    growing = sum(words.middle(one.sel(environment=last)) > words.middle(one.sel(environment=first)) for one in search)
+    return (
         "The path after a last whiff, cut at five points (columns; bold: the one that other figures use). Boxes: "
         "single-Q agents; triangles: medians of the modes Q⁻ and Q⁺ of two-Q agents. An open dot at the top is an "
         "agent whose path does not return before it is cut; a median that falls there has no triangle. "
         f"Median lengths of the single-Q paths, all environments together: {lengths} moves. The median upwind search "
-        f"of single-Q agents is longer in {last} than in {first} under {growing} of {len(facts['truncations'])} "
-        "truncations.",
-        words.run(result),
-        words.missing(result),
-        words.plume(result),
+        f"of single-Q agents is longer in {last} than in {first} under {growing} of {len(TRUNCATIONS)} "
+        f"truncations. {words.run(data)}"
     )
 
 
-def _modes(axes: Axes, result: Result, truncation: int, name: str) -> None:
+def _modes(column: np.ndarray, data: Datasets, truncation: str) -> None:
     """Medians of Q- and Q+ beside the boxes."""
-    for kind, (marker, shift) in _MARKERS.items():
-        values = metric(result, result[kind][truncation], name)
-        for e, environment in enumerate(result.facts["environments"]):
-            middle = words.middle(values[e])
-            if np.isfinite(middle):
-                axes.plot(e + shift, middle, marker, ms=2.6, color=dark(COLOURS[environment]), mew=0, clip_on=True)
-
-
-def _keys() -> list:
-    marks = [(MINUS, "v"), (PLUS, "^")]
-    lines = [Line2D([], [], ls="", marker=m, ms=3.5, color=GREY, label=f"{word}, median") for word, m in marks]
-    return [key("single-Q", "filled"), *lines]
+    for mode, (marker, shift, _) in _MARKERS.items():
+        geometry = recovery(data, TWO, mode, truncation)["geometry_of"]
+        for axes, metric in zip(column, style.METRICS, strict=True):
+            for e, (name, colour) in enumerate(style.COLOURS.items()):
+                middle = words.middle(geometry.sel(geometry=metric, environment=name))
+                if np.isfinite(middle):
+                    axes.plot(e + shift, middle, marker, ms=2.6, color=style.dark(colour), mew=0, clip_on=True)

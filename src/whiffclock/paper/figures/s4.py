@@ -8,79 +8,57 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whiffclock.experiments.results import Result
-from whiffclock.paper.figures import words
-from whiffclock.paper.figures.style import (
-    COLOURS,
-    GREY,
-    INK,
-    MINUS,
-    PLUS,
-    TWO_COLUMNS,
-    dark,
-    new_figure,
-    styled,
-    title,
-)
-from whiffclock.paper.figures.trails import limits, trail, walked
+from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery, void_path
+from whiffclock.paper.figures import style, words
+from whiffclock.paper.figures.trails import limits, trail
 
 TITLE = "All policies"
+NEEDS = ("single-Q at home", "two-Q at home")
 
-_KINDS = {"single": "single-Q", "minus": f"two-Q: {MINUS}", "plus": f"two-Q: {PLUS}"}
+#: Ensemble and mode of each column.
+_COLUMNS = {"single-Q": (SINGLE, MODE), f"two-Q: {style.MINUS}": (TWO, MINUS), f"two-Q: {style.PLUS}": (TWO, PLUS)}
 #: Agents side by side in a panel, at least, and its height in inches, at most.
 _FEWEST, _TALLEST = 5, 2.05
 _BAR = 50
 
 
-@styled
-def draw(result: Result) -> Figure:
+def draw(data: Datasets) -> Figure:
     """The figure."""
-    names = result.facts["environments"]
-    paths = {kind: _counting(result, kind) for kind in _KINDS}
-    cell = _cell([path for rows in paths.values() for row in rows for path in row])
-    agents = result["single"].shape[1]
-    across, tall = _across(agents, cell)
-    figure = new_figure(TWO_COLUMNS, len(names) * (tall + 0.08) + 0.45)
-    grid = np.array([[figure.add_subplot(len(names), 3, 3 * e + j + 1) for j in range(3)] for e in range(len(names))])
-    for (e, j), axes in np.ndenumerate(grid):
-        kind = list(_KINDS)[int(j)]
-        ordered = [paths[kind][e][a] for a in _order(result, kind, int(e))]
-        _thumbnails(axes, ordered, COLOURS[names[int(e)]], cell, across)
-        if e == 0:
-            title(axes, "abc"[int(j)], _KINDS[kind])
-        if j == 0:
-            axes.set_ylabel(names[int(e)], color=dark(COLOURS[names[int(e)]]), fontsize=7.5)
+    paths = [[_paths(data, *column, name) for column in _COLUMNS.values()] for name in style.COLOURS]
+    cell = _cell([path for row in paths for panel in row for path in panel])
+    across, tall = _across(len(paths[0][0]), cell)
+    figure = style.new_figure(style.TWO_COLUMNS, len(paths) * (tall + 0.08) + 0.45)
+    grid = figure.subplots(len(paths), len(_COLUMNS))
+    for row, panels, (name, colour) in zip(paths, grid, style.COLOURS.items(), strict=True):
+        for panel, axes in zip(row, panels, strict=True):
+            _thumbnails(axes, panel, colour, cell, across)
+        panels[0].set_ylabel(name, color=style.dark(colour), fontsize=7.5)
+    for axes, letter, label in zip(grid[0], "abc", _COLUMNS, strict=True):
+        style.title(axes, letter, label)
     _scale(grid[-1, -1])
     return figure
 
 
-def caption(result: Result) -> str:
+def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    return words.sentences(
+    single, minus, plus = (recovery(data, *column)["steps"] for column in _COLUMNS.values())
+    returns = at_home(data.searches["mean"], SINGLE).sel(metric="G")
+    return (
         "What every agent does when it smells nothing more, from its last whiff (red dot) on, upwind to the left, from "
-        "bright to dark as the clock runs; all on one scale, as far as the largest void state of the agent's last "
-        f"training episodes. (a) Single-Q, {result['single'].shape[1]} agents per environment, in the order of their "
+        "bright to dark as the clock runs; all on one scale, as far as the largest void state of the mode in the last "
+        f"training episodes. (a) Single-Q, {single.sizes['agent']} agents per environment, in the order of their "
         "return, the best first. (b, c) The two modes of as many two-Q agents, in the same places in both. Median "
-        f"moves shown: single-Q {words.medians(result, result['steps_single'], '.0f')}; two-Q "
-        f"{words.medians(result, result['steps_two'], '.0f')}. Highest and lowest return of a single-Q agent: "
-        f"{words.number(float(result['G_single'].max()))} and {words.number(float(result['G_single'].min()))}.",
-        words.run(result),
-        words.missing(result),
-        words.plume(result),
+        f"moves shown: single-Q {words.medians(single, '.0f')}; Q⁻ {words.medians(minus, '.0f')}; "
+        f"Q⁺ {words.medians(plus, '.0f')}. Highest and lowest return of a single-Q agent: "
+        f"{words.number(float(returns.max()))} and {words.number(float(returns.min()))}. {words.run(data)}"
     )
 
 
-def _counting(result: Result, kind: str) -> list[list[np.ndarray]]:
-    """Paths [e][a] as far as they count."""
-    steps = result["steps_single" if kind == "single" else "steps_two"]
-    return [
-        [walked(path)[: int(n) + 1] for path, n in zip(paths, counts, strict=True)]
-        for paths, counts in zip(result[kind], steps, strict=True)
-    ]
-
-
-def _order(result: Result, kind: str, e: int) -> np.ndarray:
-    return np.argsort(-result["G_single" if kind == "single" else "G_two"][e], kind="stable")
+def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[np.ndarray]:
+    """Paths of the agents of an environment, as far as they count; the best agent comes first."""
+    returns = at_home(data.searches["mean"], ensemble).sel(metric="G", environment=environment)
+    ordered = returns["agent"].values[np.argsort(-returns.values, kind="stable")]
+    return [void_path(data, ensemble, mode, environment, agent) for agent in ordered]
 
 
 def _cell(paths: list[np.ndarray]) -> tuple[float, float]:
@@ -93,7 +71,7 @@ def _cell(paths: list[np.ndarray]) -> tuple[float, float]:
 def _across(agents: int, cell: tuple[float, float]) -> tuple[int, float]:
     """Agents side by side in a panel, and its height in inches: as few as leave a page high enough for all."""
     for across in range(min(agents, _FEWEST), agents + 1):
-        tall = (TWO_COLUMNS - 0.4) / 3 * math.ceil(agents / across) * cell[1] / (across * cell[0])
+        tall = (style.TWO_COLUMNS - 0.4) / 3 * math.ceil(agents / across) * cell[1] / (across * cell[0])
         if tall <= _TALLEST:
             return across, tall
     return agents, _TALLEST
@@ -116,9 +94,7 @@ def _thumbnails(axes: Axes, paths: list[np.ndarray], colour: str, cell: tuple[fl
 
 def _scale(axes: Axes) -> None:
     """How long some cells are, under the last panel."""
-    right = axes.get_xlim()[1]
-    axes.plot(
-        [right - _BAR, right], [-0.06] * 2, color=INK, lw=1.2, transform=axes.get_xaxis_transform(), clip_on=False
-    )
-    axes.annotate(f"wind →        {_BAR} cells", (right - _BAR - 4, -0.06), xycoords=axes.get_xaxis_transform(),
-                  ha="right", va="center", fontsize=6, color=GREY, annotation_clip=False)  # fmt: skip
+    right, below = axes.get_xlim()[1], axes.get_xaxis_transform()
+    axes.plot([right - _BAR, right], [-0.06] * 2, color=style.INK, lw=1.2, transform=below, clip_on=False)
+    axes.annotate(f"wind →        {_BAR} cells", (right - _BAR - 4, -0.06), xycoords=below,
+                  ha="right", va="center", fontsize=6, color=style.GREY, annotation_clip=False)  # fmt: skip

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,9 +14,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.patches import Patch
 
-from whiffclock.experiments.results import Result
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES
 
 #: One colour per environment, throughout; distinct for colour-blind readers (after Okabe and Ito).
 COLOURS = {"denser": "#0072B2", "dense": "#009E73", "sparse": "#E69F00", "sparser": "#D55E00"}
@@ -53,18 +51,6 @@ _SETTINGS: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.color": INK,
-    "xtick.labelsize": 6.5,
-    "ytick.labelsize": 6.5,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.major.size": 2.2,
-    "ytick.major.size": 2.2,
-    "xtick.minor.size": 1.3,
-    "ytick.minor.size": 1.3,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.pad": 2,
-    "ytick.major.pad": 2,
     "legend.fontsize": 6.5,
     "legend.frameon": False,
     "legend.handlelength": 1.6,
@@ -75,6 +61,8 @@ _SETTINGS: dict[str, Any] = {
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
 }
+_TICKS = {"labelsize": 6.5, "color": INK, "major.size": 2.2, "minor.size": 1.3, "major.width": 0.6, "major.pad": 2}
+_SETTINGS |= {f"{axis}tick.{name}": value for axis in "xy" for name, value in _TICKS.items()}
 # The settings of matplotlib belong to the process, so that threads take turns.
 _TURN = threading.RLock()
 
@@ -87,20 +75,6 @@ def context(others: Mapping[str, Any] | None = None) -> Iterator[None]:
         settings: Any = {**_SETTINGS, **(others or {})}
         matplotlib.rcParams.update(settings)
         yield
-
-
-def styled(draw: Callable[[Result], Figure]) -> Callable[[Result], Figure]:
-    """Draw under the settings, arrange once, and keep that arrangement in every format."""
-
-    @functools.wraps(draw)
-    def drawn(result: Result) -> Figure:
-        with context():
-            figure = draw(result)
-            figure.draw_without_rendering()
-            figure.set_layout_engine("none")
-        return figure
-
-    return drawn
 
 
 def new_figure(width: float, height: float, pad: float = 0.04) -> Figure:
@@ -139,27 +113,20 @@ def environment_title(axes: Axes, name: str, letter: str = "", text: str = "") -
     title(axes, letter, name + text, dark(COLOURS[name]))
 
 
-def environment_axis(axes: Axes, names: list[str], *, rotate: bool = False) -> None:
-    """Environments along x, their names in their colours."""
+def environment_axis(axes: Axes, *, rotate: bool = False, borders: bool = False) -> None:
+    """Environments along x, their names in their colours, with or without lines between them."""
+    names = ENVIRONMENT_NAMES
     axes.set_xticks(range(len(names)), names, rotation=40 if rotate else 0, ha="right" if rotate else "center")
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.tick_params(axis="x", length=0, pad=1 if rotate else 2)
     for word, name in zip(axes.get_xticklabels(), names, strict=True):
         word.set_color(dark(COLOURS[name]))
         word.set_rotation_mode("anchor" if rotate else "default")
+    for border in range(1, len(names) if borders else 0):
+        axes.axvline(border - 0.5, color="#CCCCCC", lw=0.5)
 
 
 def empty(axes: Axes, reason: str) -> None:
     """Say why there is nothing in a panel, and leave its scales out."""
     axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
     axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=GREY, fontsize=6.5)
-
-
-def bare(axes: Axes) -> None:
-    """No axes at all, for diagrams."""
-    axes.set_axis_off()
-
-
-def environment_patches(names: list[str]) -> list[Patch]:
-    """Keys to the colours."""
-    return [Patch(facecolor=COLOURS[name], label=name) for name in names]

@@ -1,7 +1,8 @@
-"""Paths in the plane: void trajectories that darken as the clock runs, on axes that can be compared."""
+"""Paths in the plane: void trajectories that darken as the clock runs, and the measures of their geometry."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,9 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from numpy.typing import ArrayLike
 
-from whiffclock.paper.figures.style import GREY, SOURCE, clock_colours
+from whiffclock.geometry import geometry
+from whiffclock.paper.figures.style import GREY, INK, SOURCE, clock_colours
 
 _VEIL = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
+_ARROW = {"arrowstyle": "<|-|>", "color": INK, "lw": 0.7, "mutation_scale": 5, "shrinkA": 0, "shrinkB": 0}
+_BADGE = {"boxstyle": "circle,pad=0.18", "fc": "white", "ec": INK, "lw": 0.6}
 #: Shades along a path.
 _SHADES = 24
 
@@ -32,14 +36,9 @@ class Limits(NamedTuple):
         return (self.top - self.bottom) / (self.right - self.left)
 
 
-def walked(path: np.ndarray) -> np.ndarray:
-    """The positions of a path before its end."""
-    return path[np.isfinite(path).all(axis=1)].astype(np.float64)
-
-
-def limits(paths: Iterable[np.ndarray], pad: float = 0.06) -> Limits:
+def limits(paths: Iterable[ArrayLike], pad: float = 0.06) -> Limits:
     """Limits that hold all paths and where they start."""
-    ends = np.concatenate([np.zeros((1, 2)), *(walked(path) for path in paths)])
+    ends = np.concatenate([np.zeros((1, 2)), *paths])
     low, high = ends.min(axis=0), ends.max(axis=0)
     if (high == low).all():
         low, high = low - 5, high + 5
@@ -49,8 +48,8 @@ def limits(paths: Iterable[np.ndarray], pad: float = 0.06) -> Limits:
 
 def trail(axes: Axes, path: np.ndarray, colour: str, width: float = 1.1, offset: ArrayLike = (0, 0)) -> None:
     """One path, upwind to the left, from bright to dark; a dot where it starts, on a whiff."""
-    points = walked(path) + np.asarray(offset, dtype=np.float64)
-    moves = len(points) - 1
+    start = np.asarray(offset, dtype=np.float64)
+    points, moves = path + start, len(path) - 1
     if moves >= 1:
         cuts = np.linspace(0, moves, min(_SHADES, moves) + 1).round().astype(int)
         pieces = [points[a : b + 1] for a, b in pairwise(cuts)]
@@ -60,7 +59,7 @@ def trail(axes: Axes, path: np.ndarray, colour: str, width: float = 1.1, offset:
     else:
         place = (float(points[0, 0]), float(points[0, 1]))
         axes.annotate("no moves", place, (0, 6), textcoords="offset points", ha="center", fontsize=5.5, color=GREY)
-    axes.plot(*np.asarray(offset, dtype=np.float64), "o", ms=2.2 + width, color=SOURCE, mec="white", mew=0.4, zorder=3)
+    axes.plot(*start, "o", ms=2.2 + width, color=SOURCE, mec="white", mew=0.4, zorder=3)
 
 
 def frame(axes: Axes, shown: Limits) -> None:
@@ -76,4 +75,50 @@ def wind(axes: Axes, x: float = 0.98, y: float = 0.94) -> None:
     axes.annotate(
         "wind", xy=(x, y), xytext=(-14, 0), xycoords="axes fraction", textcoords="offset points", fontsize=6,
         color=GREY, ha="right", va="center", arrowprops=arrow, bbox=_VEIL,
+    )  # fmt: skip
+
+
+def legibility(path: np.ndarray) -> float:
+    """How well the measures are seen on a path: best on one that returns, and surges and casts widely; 0 for none."""
+    shape = geometry(path)
+    size = (1 + min(shape.surge_length, 10)) * (1 + min(shape.cast_width, 20)) * (1 + min(shape.upwind_search, 40))
+    return size - 1 if math.isnan(shape.backtracking_initiation) else 100 * size
+
+
+def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
+    """The five measures of geometry on a path, with arrows, numbered as in the caption."""
+    shape = geometry(path)
+    (left, low), (right, high) = path.min(axis=0), path.max(axis=0)
+    room = 0.1 * max(right - left, high - low, 10.0)
+    trail(axes, path, colour, 1.3)
+    _span(axes, 1, (0, high + room), (-shape.surge_length, high + room), above=room)
+    _span(axes, 2, (right + room, low), (right + room, high))
+    _span(axes, 3, (0, low - room), (left, low - room))
+    _span(axes, 4, (left, low - 2.4 * room), (right, low - 2.4 * room))
+    if not math.isnan(shape.backtracking_initiation):
+        _moment(axes, 5, path[int(shape.backtracking_initiation)])
+    for x, bottom in (
+        (0.0, low - room),
+        (-shape.surge_length, path[shape.surge_length, 1]),
+        (left, low - 2.4 * room),
+        (right, low - 2.4 * room),
+    ):
+        axes.plot([x, x], [bottom, high + room], color=GREY, lw=0.4, ls=(0, (2, 2)), zorder=0)
+    frame(axes, limits([path, [[left - room, low - 3.6 * room], [right + 2.2 * room, high + 2.4 * room]]], 0))
+    axes.set_xlabel("x (cells)")
+    axes.set_ylabel("y (cells)")
+
+
+def _span(axes: Axes, name: int, a: tuple[float, float], b: tuple[float, float], above: float = 0.0) -> None:
+    axes.annotate("", a, b, arrowprops=_ARROW)
+    x, y = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + above
+    axes.text(x, y, str(name), ha="center", va="center", fontsize=6.5, bbox=_BADGE, zorder=6)
+
+
+def _moment(axes: Axes, name: int, at: np.ndarray) -> None:
+    axes.plot(*at, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
+    line = {"arrowstyle": "-", "lw": 0.5, "color": INK}
+    axes.annotate(
+        str(name), (float(at[0]), float(at[1])), xytext=(0, 14), textcoords="offset points", ha="center", va="center",
+        fontsize=6.5, bbox=_BADGE, arrowprops=line, zorder=6,
     )  # fmt: skip

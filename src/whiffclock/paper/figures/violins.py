@@ -1,16 +1,20 @@
-"""Violins over weighted values: densities that know their weights and where values begin."""
+"""Violins over weighted values, and over the last whiffs of failed searches."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 
+from whiffclock.paper.dataset import Datasets
 from whiffclock.paper.figures.style import GREY, INK, dark, tint
+from whiffclock.paper.figures.words import number
 from whiffclock.paper.quantiles import weighted_quantiles
 
 Side = Literal["both", "left", "right"]
+LAST_WHIFF = "x of the last whiff (cells)"
 
 _POINTS = 140
 #: Least bandwidth: values are whole cells and moves.
@@ -31,32 +35,21 @@ def bandwidth(values: np.ndarray, weights: np.ndarray) -> float:
     return max(_LEAST, 0.9 * spread * counting**-0.2)
 
 
-def density(values: np.ndarray, weights: np.ndarray, grid: np.ndarray, lowest: float | None = None) -> np.ndarray:
+def density(values: np.ndarray, weights: np.ndarray, grid: np.ndarray, lowest: float) -> np.ndarray:
     """Weighted Gaussian kernel density on ``grid``; what would leak below ``lowest`` is reflected."""
     width, share = bandwidth(values, weights), weights / weights.sum()
 
     def kernels(centres: np.ndarray) -> np.ndarray:
         return np.exp(-0.5 * ((grid[:, None] - centres) / width) ** 2) @ share
 
-    found = kernels(values)
-    if lowest is not None:
-        found = np.where(grid >= lowest, found + kernels(2 * lowest - values), 0)
+    found = np.where(grid >= lowest, kernels(values) + kernels(2 * lowest - values), 0)
     return found / (width * np.sqrt(2 * np.pi))
 
 
 def violin(
-    axes: Axes,
-    at: float,
-    values: np.ndarray,
-    weights: np.ndarray,
-    colour: str,
-    *,
-    width: float = 0.8,
-    side: Side = "both",
-    shade: float = 0.5,
-    lowest: float | None = 0.0,
-    tail: float = 0.0,
-) -> None:
+    axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str, *,
+    width: float = 0.8, side: Side = "both", shade: float = 0.5, lowest: float = 0.0, tail: float = 0.0,
+) -> None:  # fmt: skip
     """One violin of greatest width ``width``, or half of one, with weighted median and quartiles.
 
     NaN and values without weight have no part in the density; nothing is drawn if there are no others. ``shade``
@@ -71,7 +64,7 @@ def violin(
     beyond = _BEYOND * bandwidth(values, weights)
     low = values.min() - beyond
     high = float(weighted_quantiles(values, weights, 1 - tail)) if tail else values.max() + beyond
-    grid = np.linspace(low if lowest is None else max(low, lowest), max(high, low + beyond), _POINTS)
+    grid = np.linspace(max(low, lowest), max(high, low + beyond), _POINTS)
     shape = density(values, weights, grid, lowest)
     half = 0.5 * width * shape / shape.max()
     zero = np.zeros_like(half)
@@ -81,9 +74,40 @@ def violin(
     )
 
 
-def nothing(axes: Axes, at: float, height: float, word: str = "none", size: float = 5.5) -> None:
+def nothing(axes: Axes, at: float, height: float, word: str) -> None:
     """A word where a violin would stand."""
-    axes.text(at, height, word, rotation=90, ha="center", va="bottom", fontsize=size, color=GREY)
+    axes.text(at, height, word, rotation=90, ha="center", va="bottom", fontsize=5.5, color=GREY)
+
+
+def last_whiffs(data: Datasets, lost: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
+    """Distances downwind of the source, and failed searches of all agents together, from ``lost[..., x]``."""
+    counts = lost.sum([name for name in lost.dims if name != "x"]).sortby("x")
+    return counts["x"].values - float(data.facts["source"][0]), counts.values
+
+
+def median_last_whiff(data: Datasets, lost: xr.DataArray) -> str:
+    """The median distance, in words."""
+    x, counts = last_whiffs(data, lost)
+    return number(float(weighted_quantiles(x, counts, 0.5)), ".0f") if counts.any() else "none"
+
+
+def draw_last_whiffs(
+    axes: Axes, at: float, data: Datasets, lost: xr.DataArray, colour: str, *,
+    width: float = 0.8, side: Side = "both", shade: float = 0.5,
+) -> None:  # fmt: skip
+    """A violin of the last whiffs, or a word if no search failed after a whiff; y spans the whole grid."""
+    x, counts = last_whiffs(data, lost)
+    if counts.any():
+        violin(axes, at, x, counts, colour, width=width, side=side, shade=shade, lowest=float(x[0]))
+    else:
+        shift = {"both": 0.0, "left": -0.25, "right": 0.25}[side] * width
+        nothing(axes, at + shift, 2, "no failures")
+    axes.set_ylim(float(x[0]) - 1, float(x[-1]) + 2)
+
+
+def failing(data: Datasets, failures: xr.DataArray) -> xr.DataArray:
+    """Share of searches that fail, in per cent, all agents together."""
+    return 100 * failures.mean("agent") / data.facts["searches"]
 
 
 def _quartiles(axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str) -> None:

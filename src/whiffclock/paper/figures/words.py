@@ -1,12 +1,14 @@
-"""Pieces of captions: numbers by environment, what was run, what is missing."""
+"""Pieces of captions: numbers by environment, and what was run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
 
-from whiffclock.experiments.results import Result
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, in_each
 
 #: Agents per ensemble and training episodes in the paper.
 _PAPER_AGENTS, _PAPER_EPISODES = 20, 3_000_001
@@ -24,8 +26,9 @@ def number(value: float, form: str = ".2f") -> str:
     return text.replace("-", "−")
 
 
-def middle(values: np.ndarray) -> float:
+def middle(values: ArrayLike) -> float:
     """Median, in which NaN stands for a value beyond all others; NaN only if there are no values."""
+    values = np.asarray(values)
     if values.size == 0:
         return float("nan")
     filled = np.sort(np.where(np.isnan(values), np.inf, values).ravel())
@@ -39,47 +42,32 @@ def listing(parts: Iterable[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def each(names: Sequence[str], values: Iterable[float], form: str = ".2f") -> str:
-    """ "0.93 (denser), 0.90 (dense), ..."."""
-    return listing(f"{number(value, form)} ({name})" for name, value in zip(names, values, strict=True))
+def each(values: xr.DataArray, form: str = ".2f") -> str:
+    """ "0.93 (denser), 0.90 (dense), ..." of float[environment]."""
+    return listing(f"{number(float(values.sel(environment=name)), form)} ({name})" for name in ENVIRONMENT_NAMES)
 
 
-def medians(result: Result, values: np.ndarray, form: str = ".2f") -> str:
-    """Medians by environment, the first axis of ``values``."""
-    return each(result.facts["environments"], [middle(one) for one in values], form)
+def medians(values: xr.DataArray, form: str = ".2f") -> str:
+    """Medians by environment, over all other dimensions."""
+    return each(in_each(lambda name: middle(values.sel(environment=name))), form)
 
 
-def run(result: Result) -> str:
-    """What was run."""
-    facts = result.facts
-    return (
+def run(data: Datasets) -> str:
+    """What was run, and how much less that is than in the paper."""
+    facts = data.facts
+    text = (
         f"{facts['seeds']} agents per kind and environment, trained for {facts['episodes']:,} episodes; "
         f"{facts['searches']:,} test searches per agent, of at most {facts['horizon']} moves."
     )
-
-
-def missing(result: Result) -> str:
-    """What the reader should miss: agents, training."""
-    facts = result.facts
     if facts["seeds"] >= _PAPER_AGENTS and facts["episodes"] >= _PAPER_EPISODES:
-        return ""
+        return text
     return (
-        f"This is less than the paper's {_PAPER_AGENTS} agents and {_PAPER_EPISODES:,} episodes, so that spreads are "
-        "rough."
+        f"{text} This is less than the paper's {_PAPER_AGENTS} agents and {_PAPER_EPISODES:,} episodes, so that "
+        "spreads are rough."
     )
 
 
-def plume(result: Result) -> str:
-    """Where the odor comes from, if the result tells."""
-    origin = str(result.facts.get("origin", "")).strip().rstrip(".")
+def odor(data: Datasets) -> str:
+    """Where the odor comes from, if the run says so."""
+    origin = str(data.facts.get("origin", "")).strip().rstrip(".")
     return f"Odor: {origin}." if origin else ""
-
-
-def plume_note(result: Result) -> str:
-    """A word for a corner of a map."""
-    return "simulated plume" if "simulated" in str(result.facts.get("origin", "")) else ""
-
-
-def sentences(*parts: str) -> str:
-    """Those parts of a caption that are not empty."""
-    return " ".join(part for part in parts if part)
