@@ -11,11 +11,11 @@ import numpy as np
 import xarray as xr
 
 from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
+from whiffclock.paper import dataset as ds
 from whiffclock.paper.claims.resampling import DRAWS, Draws, average, interval, sign, trend
-from whiffclock.paper.claims.select import each, needed, over_each
+from whiffclock.paper.claims.select import each, over_each
 from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, NotDecidableError, Part, parts
-from whiffclock.paper.dataset import CONDITIONS, ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets
 from whiffclock.paper.quantiles import weighted_quantiles
 
 _WORDS = {name: name.replace("_", " ") for name in GEOMETRY} | {
@@ -28,23 +28,23 @@ _EXCEPTIONS = {("on a whiff, own mask", "backtracking_initiation")}
 
 
 def measure(
-    data: Datasets, name: str, *, ensemble: str = SINGLE, mode: str = MODE, truncation: str = MAIN_TRUNCATION
+    data: ds.Datasets, name: str, ensemble: str = ds.SINGLE, mode: str = ds.MODE, **selected: str
 ) -> xr.DataArray:
-    """A metric of void trajectories [trained, agent]; a return that never begins is infinitely late."""
-    chosen = needed(data.recoveries, "recoveries").sel(ensemble=ensemble, mode=mode, truncation=truncation, drop=True)
+    """A metric of void trajectories [environment, agent]; a return that never begins is infinitely late."""
+    chosen = ds.recovery(data, ensemble, mode, **selected)
     values = chosen["geometry_of"].sel(geometry=name, drop=True)
     late = name == "backtracking_initiation"
     return values.fillna(np.inf).where(chosen["steps"].notnull()) if late else values
 
 
-def _trend(rng: np.random.Generator, data: Datasets, name: str, **selected: str) -> Draws:
+def _trend(rng: np.random.Generator, data: ds.Datasets, name: str, **selected: str) -> Draws:
     return trend(each(measure(data, name, **selected), "agent").values(), rng)
 
 
 @evidence("C5")
 @evidence("C6")
 @evidence("C7")
-def _trends(data: Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
+def _trends(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     """Trends of the metrics that have a margin; beside the printed backtracking, the one that the paper draws."""
     beside = ["backtracking_after_extreme"] if "backtracking" in margins else []
     draws = {name: _trend(rng, data, name) for name in (*margins, *beside)}
@@ -57,15 +57,15 @@ def _trends(data: Datasets, margins: Margins, rng: np.random.Generator) -> Evide
 
 
 @evidence("C13")
-def _modes(data: Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
+def _modes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     wanted = {
-        "Q+ searches further upwind": ("upwind_search", MINUS, PLUS),
-        "Q- returns sooner": ("backtracking_initiation", MINUS, PLUS),
-        "Q- surges more": ("surge_length", PLUS, MINUS),
+        "Q+ searches further upwind": ("upwind_search", ds.MINUS, ds.PLUS),
+        "Q- returns sooner": ("backtracking_initiation", ds.MINUS, ds.PLUS),
+        "Q- surges more": ("surge_length", ds.PLUS, ds.MINUS),
     }
     draws, also = {}, {}
     for label, (name, smaller, larger) in wanted.items():
-        pair = [measure(data, name, ensemble=TWO, mode=mode) for mode in (smaller, larger)]
+        pair = [measure(data, name, ds.TWO, mode) for mode in (smaller, larger)]
         signs = over_each(xr.apply_ufunc(sign, *pair), rng, take=np.mean)
         draws[label] = average(list(signs.values()))
         also[label] = {environment: one.value for environment, one in signs.items()}
@@ -73,7 +73,7 @@ def _modes(data: Datasets, margins: Margins, rng: np.random.Generator) -> Eviden
 
 
 @evidence("C18")
-def _survives(data: Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
+def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     trends = {name: _trend(rng, data, name) for name in _GROWING}
     certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name])[0] > 0]
     if not certain:
@@ -83,18 +83,17 @@ def _survives(data: Datasets, margins: Margins, rng: np.random.Generator) -> Evi
         if truncation != MAIN_TRUNCATION and "upwind_search" in certain:
             label = f"upwind search, truncation: {truncation}"
             draws[label] = _trend(rng, data, "upwind_search", truncation=truncation)
-    for condition, ensemble in CONDITIONS.items():
+    for condition, ensemble in ds.CONDITIONS.items():
         for name in certain:
-            if ensemble != SINGLE and (condition, name) not in _EXCEPTIONS:
+            if ensemble != ds.SINGLE and (condition, name) not in _EXCEPTIONS:
                 draws[f"{_WORDS[name]}, start: {condition}"] = _trend(rng, data, name, ensemble=ensemble)
     also = {f"trend of {_WORDS[name]}, as in Fig. 3": one.value for name, one in trends.items()}
     return Evidence(parts(draws, margins["order"]), also)
 
 
 @evidence("C17")
-def _histories(data: Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    branches = needed(data.branches, "branches")
-    chosen = [branches.isel(branch=np.flatnonzero(branches["environment"] == name)) for name in ENVIRONMENT_NAMES]
+def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
+    chosen = [ds.branches_in(data, name) for name in ds.ENVIRONMENT_NAMES]
     if any(one.sizes["branch"] == 0 for one in chosen):
         raise NotDecidableError("The Bayesian agent met no whiff to branch from.")
     ensembles = [Histories.of(one, margins["histories"], rng) for one in chosen]
@@ -107,7 +106,7 @@ def _histories(data: Datasets, margins: Margins, rng: np.random.Generator) -> Ev
             longest = [one.quantiles(name, 0.9)[0] for one in ensembles]
             tails[f"tail of {words}"] = _ordered(longest)
             values = [one.value for one in longest]
-            also[f"90% quantile of {words}"] = dict(zip(ENVIRONMENT_NAMES, values, strict=True))
+            also[f"90% quantile of {words}"] = dict(zip(ds.ENVIRONMENT_NAMES, values, strict=True))
     return Evidence(parts(breadths, margins["breadth"]) + parts(tails, margins["tail"]), also)
 
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 from whiffclock.paper import dataset as ds
 from whiffclock.paper.claims.resampling import Draws, over_agents, resampled, trend
-from whiffclock.paper.claims.select import each, home, needed, over_each
+from whiffclock.paper.claims.select import each, home, over_each
 from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import Evidence, Margins, Part, parts
 from whiffclock.paper.quantiles import weighted_quantiles
@@ -41,7 +41,7 @@ def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
 def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     bayes = home(data, ds.BAYES, "strata", metric="G", agent=0)
     sampled = data.searches["sampled"].sel(metric="G", drop=True).rename(tested="environment")
-    leads = each(bayes - sampled.isel(agent=ds.best_agents(data, ds.SINGLE)).drop_vars("agent"), "stratum")
+    leads = each(bayes - sampled.sel(agent=ds.best_agents(data, ds.SINGLE)).drop_vars("agent"), "stratum")
     strata = _strata(data, rng)
     draws = {name: Draws(float(one.mean()), one @ strata.T, len(one), len(one) - 1) for name, one in leads.items()}
     return Evidence(parts(draws, margins["lead"]), {"G of the Bayesian agent": each(bayes.mean("stratum"))})
@@ -56,7 +56,7 @@ def _success(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> E
 
 @evidence("C4")
 def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    curve = needed(data.setting, "setting")["curve"].sel(kind=ds.SINGLE, column="G", drop=True)
+    curve = data["setting"]["curve"].sel(kind=ds.SINGLE, column="G", drop=True)
     facts, fewest, most = data.facts, margins["episodes"], margins["change"]["below"]
     points = curve.sizes["point"]
     settled = min(math.ceil(points * facts["epsilon_decay"] / facts["episodes"]), points - 2)
@@ -169,7 +169,7 @@ def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
 
 @evidence("C12")
 def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    counts = each(needed(data.usage, "usage")["by_blank"].sel(mode=[ds.MINUS, ds.PLUS]), "agent", "mode", "bin")
+    counts = each(data["usage"]["by_blank"].sel(mode=[ds.MINUS, ds.PLUS]), "agent", "mode", "bin")
     draws = {f"{name}, preference": over_agents(plus_prefers_long(one), rng) for name, one in counts.items()}
     shares = home(data, ds.TWO, "share")
     dominates = {"denser, share of Q+": over_agents(shares.sel(environment="denser"), rng)}

@@ -10,7 +10,6 @@ import xarray as xr
 
 from whiffclock.paper.claims.resampling import Draws, over_agents
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, at_home
-from whiffclock.params import require
 
 _ENVIRONMENTS = ("environment", "trained", "tested")
 
@@ -27,12 +26,6 @@ def in_order(data: Datasets) -> Datasets:
             named = {name: list(ENVIRONMENT_NAMES) for name in _ENVIRONMENTS if name in dataset.indexes}
             found[field.name] = dataset.sortby(numbered).sel(named)
     return Datasets(**found)
-
-
-def needed(dataset: xr.Dataset | None, name: str) -> xr.Dataset:
-    """A dataset that the figures of a run need."""
-    require(dataset is not None, f"The run has no {name}.nc, which its figures need.")
-    return dataset  # type: ignore[return-value]
 
 
 def home(data: Datasets, kind: str, variable: str, **selected: str | int) -> xr.DataArray:
