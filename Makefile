@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 SHELL := /bin/bash
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-bounds lint bench clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	@echo "Setting up .venv (the first time this takes a minute or two) ..."
@@ -18,6 +18,12 @@ demo: .venv/.ready
 test: .venv/.ready lint
 	@$(BIN)/python -m pytest
 
+# Kernels that write outside their arrays are found here: the same tests with every index checked.
+test-bounds: .venv/.ready
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.numba-bounds $(BIN)/python -m pytest tests/test_lockstep.py \
+	  tests/test_evaluate.py tests/test_beliefs.py tests/test_bayes.py tests/test_pomdp_kernels.py \
+	  tests/test_pomdp_blocks.py tests/test_pomdp_solver.py tests/test_pomdp_runs.py tests/test_simulate.py
+
 lint: .venv/.ready
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -31,4 +37,4 @@ bench: .venv/.ready
 	@$(BIN)/python benchmarks/sarsop.py
 
 clean:
-	rm -rf .venv demo
+	rm -rf .venv demo .numba-bounds
