@@ -1,5 +1,7 @@
 """Beliefs obey the laws of probability, whatever the world; the agent on them is the one in plain Python."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import reference
@@ -334,3 +336,43 @@ def test_a_search_that_has_excluded_everything_begins_anew():
     lost, moved = (after.one(int(k)) for k in after.who)
     assert (lost.cells.tolist(), lost.weights.tolist()) == ([3 * 3 + 1], [1.0])
     assert moved.cells.tolist() == [4 * 3 + 1]
+
+
+def test_many_searches_that_begin_anew_share_one_root():
+    """More beliefs than there is room for side by side: each still gets the best vector of its own cells."""
+    model, rng = made(8, floor=0)
+    vectors = random_vectors(model, rng, 200)
+    root, lost = model.root(), np.arange(40) % 4 != 0
+    other = model.belief(np.where(model.target, 0, rng.random(model.target.shape)))
+    start = np.where(lost, len(other.cells), 0)
+    size = np.where(lost, len(root.cells), len(other.cells))
+    cells, weights = np.append(other.cells, root.cells), np.append(other.weights, root.weights).astype(float)
+    index = vectors.choose(start, size, cells, weights, 0.0)
+    values = [vectors.value(root if anew else other, int(i)) for anew, i in zip(lost, index, strict=True)]
+    best = [vectors.best(belief)[1] for belief in (other, root)]
+    np.testing.assert_allclose(values, np.take(best, lost.astype(int)), **SINGLE)
+
+
+@pytest.mark.parametrize("choice", [infotaxis, space_aware_infotaxis, "vectors"])
+def test_two_threads_on_one_model_do_not_disturb_each_other(plume, choice):
+    model = search_model(plume, 5e-6)
+    if choice == "vectors":
+        choice = by_vectors(random_vectors(model, np.random.default_rng(0), 70))
+    policy = BeliefPolicy("either", model, choice)
+
+    def rewards(seed):
+        return discounted_rewards(policy, steps=6, seed=seed)
+
+    def values(seed):
+        belief, vectors, found = wander(model, np.random.default_rng(seed), 3), model.vectors(), []
+        for _ in range(300):
+            spread = model.spread(belief)
+            found += [spread.probability.sum(), vectors.best(belief)[1]]
+        return found
+
+    for work in (rewards, values):
+        alone = [work(seed) for seed in range(4)]
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(work, range(4)))
+        for one, other in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(one, other)

@@ -67,10 +67,6 @@ class Whiffs:
         """bool[x, y]: cells with at least one whiff in the record, or in the snapshots ``before`` one of it."""
         return _unpack(np.bitwise_or.reduce(self.words[:, :, :before], axis=2), self.width)
 
-    def snapshot(self, t: int) -> np.ndarray:
-        """bool[x, y]: the whiffs of one snapshot."""
-        return _unpack(self.words[:, :, t], self.width)
-
     def record(self, cells: slice) -> np.ndarray:
         """bool[x, t, y]: the whiffs of some of the cells along the wind, unpacked."""
         return _unpack(np.moveaxis(self.words[cells], 1, 2), self.width)

@@ -103,16 +103,6 @@ class GridSearch:
         return np.where(self.in_target[cell], -1, cell).astype(np.int32)
 
     @cached_property
-    def _work(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        cells = self.target.size
-        children = self.n_actions * len(self.likelihood)
-        return (
-            np.full(cells, -1, dtype=np.int32),
-            np.empty(cells, dtype=np.int32),
-            np.empty((cells, children), dtype=np.float32),
-        )
-
-    @cached_property
     def _edges(self) -> Edges:
         action, observation = np.divmod(np.arange(self.n_actions * len(self.likelihood)), len(self.likelihood))
         first = np.arange(self.n_actions + 1) * len(self.likelihood)
@@ -141,13 +131,16 @@ class GridSearch:
 
     def spread(self, belief: GridBelief) -> Spread:
         """Move by each action, take out what arrives, weigh by each observation."""
-        slot, cells, table = self._work
+        slot = np.full(self.target.size, -1, dtype=np.int32)
+        room = min(self.target.size, len(belief.cells) * self.n_actions)
+        cells, table = np.empty(room, dtype=np.int32), np.empty((room, len(self._edges.action)), dtype=np.float32)
         reward = np.empty(self.n_actions)
         rows = kernel.spread_belief(
             belief.cells, belief.weights, self.successor, self.chances, slot, cells, table, reward
         )
-        children = cells[:rows].copy(), table[:rows].copy()
-        return Spread(belief, reward, children[1].sum(axis=0, dtype=np.float64), children)
+        children = cells[:rows], table[:rows]
+        probability = np.einsum("ij->j", children[1], dtype=np.float64)  # as the sum over axis 0, and faster
+        return Spread(belief, reward, probability, children)
 
     def child(self, spread: Spread, edge: int) -> GridBelief:
         """What is believed after one move and observation."""
@@ -230,13 +223,9 @@ class GridVectors:
 
     def __init__(self, model: GridSearch) -> None:
         self._model = model
-        children = model.n_actions * len(model.likelihood)
         self._tiles = np.zeros((4, model.target.size, kernel.LANES), dtype=np.float32)
         self._actions = np.zeros(0, dtype=np.int64)
         self._stamps = np.zeros(0, dtype=np.int64)
-        self._sums = np.zeros((children, kernel.LANES), dtype=np.float32)
-        self._rows = np.empty(model.target.size, dtype=np.int32)
-        self._top = np.empty(children, dtype=np.float32)
         self._added = 0
         self.first = 0
         self._start_blind()
@@ -309,13 +298,19 @@ class GridVectors:
         first = int(self._stamps.searchsorted(since))
         if first >= len(self):
             return
-        cells, table = spread.children
-        n = kernel.main_rows(table, np.float32(_NEGLIGIBLE), self._top, self._rows)
         before = (np.where(spread.probability > 0, lower, 0.0) * spread.probability).astype(np.float32)
         best = before.copy()
-        kernel.best_vectors(self._tiles, first, len(self), cells, table, self._rows[:n], self._sums, best, pick)
+        self._compare(first, *spread.children, best, pick)
         better = best > before
         lower[better] = best[better] / spread.probability[better]
+
+    def _compare(self, first: int, cells: np.ndarray, table: np.ndarray, best: np.ndarray, pick: np.ndarray) -> None:
+        """Best of the vectors from ``first`` on for each column of ``table``, where it beats ``best``."""
+        children = table.shape[1]
+        rows = np.empty(len(cells), dtype=np.int32)
+        n = kernel.main_rows(table, np.float32(_NEGLIGIBLE), np.empty(children, dtype=np.float32), rows)
+        sums = np.empty((children, kernel.LANES), dtype=np.float32)
+        kernel.best_vectors(self._tiles, first, len(self), cells, table, rows[:n], sums, best, pick)
 
     def back_up(self, spread: Spread, action: int, pick: np.ndarray) -> int:
         """Add the vector of ``action``, then ``pick``."""
@@ -341,18 +336,16 @@ class GridVectors:
     def best(self, belief: GridBelief) -> tuple[int, float]:
         """Best vector for a belief, and its value."""
         best, pick = np.full(1, -np.inf, dtype=np.float32), np.zeros(1, dtype=np.int64)
-        table = belief.weights[:, None]
-        n = kernel.main_rows(table, np.float32(_NEGLIGIBLE), self._top[:1], self._rows)
-        rows = self._rows[:n]
-        kernel.best_vectors(self._tiles, 0, len(self), belief.cells, table, rows, self._sums[:1], best, pick)
+        self._compare(0, belief.cells, belief.weights[:, None], best, pick)
         return int(pick[0]), self.value(belief, int(pick[0]))
 
     def choose(
         self, start: np.ndarray, size: np.ndarray, cells: np.ndarray, weights: np.ndarray, negligible: float
     ) -> np.ndarray:
-        """Best vector of many beliefs (layout in :mod:`whiffclock.pomdp.belief`)."""
+        """Best vector of many beliefs, which may share cells (layout in :mod:`whiffclock.pomdp.belief`)."""
         main_start, main_size = np.empty_like(start), np.empty_like(size)
-        main_cells, main_weights = np.empty_like(cells), np.empty(len(cells), dtype=np.float32)
+        room = int(size.sum())
+        main_cells, main_weights = np.empty(room, dtype=cells.dtype), np.empty(room, dtype=np.float32)
         kernel.main_cells(start, size, cells, weights, negligible, main_start, main_size, main_cells, main_weights)
         best = np.full(len(start), -np.inf, dtype=np.float32)
         index = np.zeros(len(start), dtype=np.int64)
