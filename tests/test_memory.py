@@ -1,9 +1,14 @@
 """Golden episodes of the memory, worked by hand from the equations of the paper's Methods."""
 
+import pickle
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from whiffclock.memory import clock
+from whiffclock.memory import Memory, clock, make_memory, parse_memory, window
+from whiffclock.params import InputError
 
 
 def states(observations, **settings):
@@ -76,3 +81,112 @@ def test_every_row_belongs_to_some_node(split, taus):
     assert np.array_equal(np.unique(memory.row), np.arange(memory.rows))
     of_modes = np.concatenate([memory.row[memory.blank_nodes(m)] for m in range(memory.modes)])
     assert np.array_equal(np.unique(of_modes), np.arange(memory.rows))
+
+
+def window_states(observations, n, length=20):
+    """Rows along a string of whiffs (w) and blanks (.) for a memory of the last n observations."""
+    memory = window(n, length)
+    whiffs = [o == "w" for o in observations]
+    node = memory.first[int(whiffs[0])]
+    seen = [int(memory.row[node])]
+    for whiff in whiffs[1:]:
+        node = memory.next_node[node, int(whiff)]
+        seen.append(int(memory.row[node]))
+    return seen
+
+
+def test_a_window_remembers_the_last_observations():
+    # n = 3: rows 0..6 are the bits 001..111 minus one, the latest observation lowest; rows 7.. are clocks 3, 4, ...
+    assert window_states("w", 3) == [0b001 - 1]
+    assert window_states("w.", 3)[-1] == 0b010 - 1
+    assert window_states("w..", 3)[-1] == 0b100 - 1
+    assert window_states("w...", 3)[-1] == 7
+    assert window_states("w....", 3)[-1] == 8
+    assert window_states("ww.", 3)[-1] == 0b110 - 1
+    assert window_states("w.w", 3)[-1] == 0b101 - 1
+    assert window_states("www", 3)[-1] == window_states("wwww", 3)[-1] == 0b111 - 1
+    assert window_states("w....w", 3)[-1] == 0b001 - 1
+    # What came before a search counts as blanks; the clock stays at its end.
+    assert window_states("...", 3) == [7, 8, 9]
+    assert window_states("w" + "." * 40, 3, length=6)[-1] == window(3, 6).rows - 1
+
+
+@given(st.integers(1, 5), st.lists(st.booleans(), min_size=1, max_size=60))
+def test_a_window_is_what_its_words_say(n, whiffs):
+    memory = window(n, 30)
+    node = memory.first[int(whiffs[0])]
+    for whiff in whiffs[1:]:
+        node = memory.next_node[node, int(whiff)]
+    recent = ([False] * n + whiffs)[-n:]
+    row = int(memory.row[node])
+    if any(recent):
+        assert row == sum(2**i for i, smelled in enumerate(reversed(recent)) if smelled) - 1
+    elif any(whiffs):
+        since = list(reversed(whiffs)).index(True)
+        assert row == 2**n - 1 + min(since, 29) - n
+    else:
+        assert row == 2**n - 1 + min(n + len(whiffs) - 1, 29) - n
+
+
+def test_a_window_of_one_observation_is_the_clock():
+    one, two = window(1, 50), clock(50)
+    assert np.array_equal(one.row, two.row)
+    assert np.array_equal(one.next_node, two.next_node)
+    assert np.array_equal(one.first, two.first)
+    assert one != two  # but it is another memory by name
+
+
+def test_memories_are_equal_by_what_made_them():
+    assert clock(50, (3,)) == clock(length=50, taus=(3,))
+    assert hash(clock(50)) == hash(clock(50))
+    assert clock(50) != clock(51)
+    assert make_memory(clock(50, (3,), split_zero=True).spec) == clock(50, (3,), True)
+    assert pickle.loads(pickle.dumps(window(3, 40))) == window(3, 40)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ({"maker": "sundial"}, "there are clock, window"),
+        ({"maker": "clock", "length": 50.0}, "length"),
+        ({"maker": "clock", "lenght": 50}, "no setting called lenght"),
+        ({"maker": "clock", "taus": ["3"]}, "taus"),
+        ({"maker": "clock", "length": 1}, "horizon H is 1"),
+        ({"maker": "window", "n": 0}, "must hold 1 to 16"),
+        ({"maker": "window", "n": 4, "length": 4}, "more than that"),
+    ],
+)
+def test_impossible_memories_are_refused(spec, says):
+    with pytest.raises(InputError, match=says):
+        make_memory(spec)
+
+
+def test_memories_from_the_command_line():
+    assert parse_memory("window:4", length=60, taus=(3,)) == window(4, 60)
+    assert parse_memory("clock", length=60, taus=(3,)) == clock(60, (3,))
+    assert parse_memory("clock:30", length=60) == clock(30)
+    for bad in ("clockwork", "window:four", "window:4:60:1"):
+        with pytest.raises(InputError, match="memory"):
+            parse_memory(bad)
+
+
+def test_tables_that_do_not_fit_together_are_refused():
+    good = {
+        "next_node": np.array([[1, 0], [1, 0]]),
+        "row": np.array([0, 1]),
+        "mode": np.zeros(2, int),
+        "first": np.array([1, 0]),
+        "after_whiff": np.array([0]),
+    }
+    assert Memory("by hand", **good).rows == 2
+    for name, bad in [
+        ("next_node", np.array([[2, 0], [1, 0]])),
+        ("next_node", np.array([[1, 0]])),
+        ("row", np.array([0, 2])),
+        ("row", np.array([0.0, 1.0])),
+        ("mode", np.array([0, 1])),
+        ("first", np.array([0])),
+        ("after_whiff", np.array([-1])),
+    ]:
+        with pytest.raises(InputError, match="memory"):
+            Memory("by hand", **(good | {name: bad}))

@@ -28,7 +28,7 @@ UNREADABLE = (
 )  # fmt: skip
 #: Bytes that the arrays of one file may take in memory.
 MOST_BYTES = 4 * 2**30
-_LONGEST_NPY_HEADER = 2**16
+_LONGEST_NPY_HEADER = 10_240  # more than numpy accepts
 _NPY_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +72,6 @@ class Evaluation:
     mode_steps: np.ndarray
     occupancy: np.ndarray
     plume: str = ""
-    _summary: dict[str, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     @property
     def arrived(self) -> np.ndarray:
@@ -97,11 +96,12 @@ class Evaluation:
 
     def mean(self, metric: str) -> float:
         """Mean over all starts."""
-        return self._moments(metric)[0]
+        return float(self.per_start(metric).mean())
 
     def standard_error(self, metric: str) -> float:
         """Standard error of the mean over time strata; NaN with a single stratum."""
-        return self._moments(metric)[1]
+        means = self.strata()[:, METRICS.index(metric)]
+        return float(means.std(ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else math.nan
 
     def strata(self, some: np.ndarray | None = None) -> np.ndarray:
         """float[stratum, metric]: means over the starts of each time stratum, or over ``some`` of the starts."""
@@ -112,13 +112,6 @@ class Evaluation:
         _, stratum = np.unique(stratum, return_inverse=True)
         sums = np.stack([np.bincount(stratum, weights=column) for column in values.T], axis=1)
         return sums / np.bincount(stratum)[:, None]
-
-    def _moments(self, metric: str) -> tuple[float, float]:
-        if metric not in self._summary:
-            means = self.strata()[:, METRICS.index(metric)]
-            spread = float(means.std(ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else math.nan
-            self._summary[metric] = float(self.per_start(metric).mean()), spread
-        return self._summary[metric]
 
     def lost_at(self) -> np.ndarray:
         """x of the last whiff of each search that failed after smelling something."""

@@ -96,9 +96,11 @@ class Memory:
     def blank_nodes(self, mode: int) -> np.ndarray:
         """Nodes int[k] of a void trajectory in one mode: on the whiff, and on blanks until one comes again."""
         require(0 <= mode < self.modes, f"{self.name} has the modes 0 to {self.modes - 1}; there is no mode {mode}.")
-        found = {int(self.after_whiff[mode]): None}
-        while (node := int(self.next_node[next(reversed(found)), 0])) not in found:
+        onward, node = self.next_node[:, 0].tolist(), int(self.after_whiff[mode])
+        found: dict[int, None] = {}
+        while node not in found:
             found[node] = None
+            node = onward[node]
         return np.array(list(found))
 
     @cached_property

@@ -19,14 +19,22 @@ from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, RETURN_BEGINS, SURGE_
 from whiffclock.params import Settings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
-from whiffclock.search import PlumeWorld, ScriptWorld, search, start_cells, start_snapshots
+from whiffclock.search import MOVES, PlumeWorld, ScriptWorld, search, start_cells, start_snapshots
 
 
 def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncation = MAIN_TRUNCATION) -> np.ndarray:
     """Positions int[moves + 1, 2] from (0, 0) after a whiff, in one mode (default: the sparsest)."""
     mode = policy.modes - 1 if mode is None else mode
-    on_whiff = policy.memory.blank_nodes(mode)[:1]
-    return follow_blanks(policy, on_whiff, void_steps(policy, truncation, mode))[0]
+    return void_trajectory(policy, mode, void_steps(policy, truncation, mode))
+
+
+def void_trajectory(policy: TablePolicy, mode: int, moves: int) -> np.ndarray:
+    """Positions int[moves + 1, 2] of a mode, read off the table: what :func:`follow_blanks` walks step by step."""
+    nodes, onward = policy.memory.blank_nodes(mode).tolist(), policy.memory.next_node[:, 0]
+    while len(nodes) < moves:
+        nodes.append(int(onward[nodes[-1]]))
+    steps = MOVES[policy.actions[policy.memory.row[nodes[:moves]]]]
+    return np.concatenate([[[0, 0]], np.cumsum(steps, axis=0)])
 
 
 def void_steps(policy: TablePolicy, truncation: Truncation, mode: int) -> int:

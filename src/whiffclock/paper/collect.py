@@ -39,10 +39,10 @@ from whiffclock.params import ENVIRONMENTS
 from whiffclock.plume.durations import mean_durations, transitions
 from whiffclock.plume.whiffs import Whiffs
 from whiffclock.policy import TablePolicy
-from whiffclock.recovery import follow_blanks, void_steps
-from whiffclock.runs.ensembles import HEURISTIC_TAU, best
+from whiffclock.recovery import void_steps, void_trajectory
+from whiffclock.runs.ensembles import HEURISTIC_TAU
 from whiffclock.runs.jobs import Job, JobStore, run
-from whiffclock.runs.kinds import Evaluate
+from whiffclock.runs.kinds import Evaluate, Train
 from whiffclock.search import PlumeWorld, trajectory
 
 _SEARCH_IN = "sparse"
@@ -56,7 +56,7 @@ class Collector:
     def __init__(self, study: Study, store: JobStore, needs: Collection[str], figures: Sequence[str]) -> None:
         self.study, self.store, self.needs, self.figures = study, store, needs, figures
         self.agents = np.arange(study.profile.seeds)
-        self._evaluations: dict[str, Evaluation] = {}
+        self._kept: dict[str, Any] = {}
 
     def datasets(self) -> Datasets:
         """All datasets that the needs allow for."""
@@ -75,12 +75,31 @@ class Collector:
         return {*self.needs, *tests}
 
     def _get(self, job: Job) -> Any:
-        return run(job, self.study.plume, self.store)
+        """The result of a job; policies are read once, evaluations are too large to keep."""
+        if not isinstance(job, Train):
+            return run(job, self.study.plume, self.store)
+        if job.key not in self._kept:
+            self._kept[job.key] = run(job, self.study.plume, self.store)
+        return self._kept[job.key]
 
-    def _evaluation(self, job: Job) -> Evaluation:
-        if job.key not in self._evaluations:
-            self._evaluations[job.key] = self._get(job)
-        return self._evaluations[job.key]
+    def _summary(self, job: Job) -> dict[str, Any]:
+        """What the datasets take from an evaluation."""
+        key = f"summary {job.key}"
+        if key not in self._kept:
+            found: Evaluation = self._get(job)
+            steps = found.mode_steps.sum(axis=0)
+            self._kept[key] = {
+                "mean": [found.mean(metric) for metric in METRICS],
+                "strata": found.strata(),
+                "lost": np.bincount(found.lost_at(), minlength=self.study.plume.field.shape[1]),
+                "failures": int((~found.arrived).sum()),
+                "share": steps[-1] / steps.sum(),
+            }
+        return self._kept[key]
+
+    def _best(self, jobs: Sequence[Job]) -> int:
+        """The evaluation with the highest mean G; of equals, the first."""
+        return int(np.argmax([self._summary(job)["mean"][METRICS.index("G")] for job in jobs]))
 
     def searches(self) -> xr.Dataset:
         """How agents do in tests."""
@@ -123,13 +142,8 @@ class Collector:
 
     def _fill(self, made: xr.Dataset, kind: str, trained: str, tested: str, jobs: Sequence[Job]) -> None:
         for agent, job in enumerate(jobs):
-            found, at = self._evaluation(job), {"kind": kind, "trained": trained, "tested": tested, "agent": agent}
-            steps = found.mode_steps.sum(axis=0)
-            made["mean"].loc[at] = [found.mean(metric) for metric in METRICS]
-            made["strata"].loc[at] = found.strata()
-            made["lost"].loc[at] = np.bincount(found.lost_at(), minlength=made.sizes["x"])
-            made["failures"].loc[at] = int((~found.arrived).sum())
-            made["share"].loc[at] = steps[-1] / steps.sum()
+            for name, values in self._summary(job).items():
+                _put(made, name, values, kind=kind, trained=trained, tested=tested, agent=agent)
 
     def _fill_cast(self, made: xr.Dataset) -> None:
         if "cast-and-surge" not in self.needs:
@@ -137,11 +151,10 @@ class Collector:
         made["cast_angle"], made["cast_scan"] = _empty(made, ("tested",)), _empty(made, ("tested", "angle", "metric"))
         for name in ENVIRONMENT_NAMES:
             jobs = self.study.tests(self.study.cast(name), name)
-            found = [self._evaluation(job) for job in jobs]
-            self._fill(made, CAST, name, name, [jobs[best(found)]])
-            made["cast_angle"].loc[{"tested": name}] = ANGLES[best(found)]
-            means = [[evaluation.mean(metric) for metric in METRICS] for evaluation in found]
-            made["cast_scan"].loc[{"tested": name}] = means
+            best = self._best(jobs)
+            self._fill(made, CAST, name, name, [jobs[best]])
+            _put(made, "cast_angle", ANGLES[best], tested=name)
+            _put(made, "cast_scan", [self._summary(job)["mean"] for job in jobs], tested=name)
 
     def _fill_bayes(self, made: xr.Dataset) -> None:
         if "Bayesian searches" not in self.needs:
@@ -149,14 +162,14 @@ class Collector:
         made["bound"] = _empty(made, ("tested", "side"))
         made["sampled"] = _empty(made, ("tested", "agent", "stratum", "metric"))
         for name in ENVIRONMENT_NAMES:
-            job = self.study.bayes_test(name)
-            self._fill(made, BAYES, name, name, [job])
+            self._fill(made, BAYES, name, name, [self.study.bayes_test(name)])
             solved = self._get(self.study.solution(name)).made_from
-            made["bound"].loc[{"tested": name}] = [solved["lower"], solved["upper"]]
+            _put(made, "bound", [solved["lower"], solved["upper"]], tested=name)
             if "single-Q at home" in self.needs:
-                singles = [self._evaluation(one) for one in self.study.tests(self.study.single(name), name)]
-                some = sample(singles[0].starts, self.study.profile.bayes_starts)
-                made["sampled"].loc[{"tested": name}] = np.stack([one.strata(some) for one in singles])
+                for agent, job in enumerate(self.study.tests(self.study.single(name), name)):
+                    found = self._get(job)
+                    some = sample(found.starts, self.study.profile.bayes_starts)
+                    _put(made, "sampled", found.strata(some), tested=name, agent=agent)
 
     def _fill_scan(self, made: xr.Dataset) -> None:
         if "tau scan" not in self.needs:
@@ -170,10 +183,9 @@ class Collector:
         for name, scan in scans.items():
             for tau, jobs in scan.items():
                 for replica, (job, test) in enumerate(zip(jobs, self.study.tests(jobs, name), strict=True)):
-                    found, at = self._evaluation(test), {"trained": name, "tau_scanned": tau, "replica": replica}
-                    made["scan_share"].loc[at] = sparse_share(self._get(job))
-                    made["scan_mean"].loc[at] = [found.mean(metric) for metric in METRICS]
-                    made["scan_strata"].loc[at] = found.strata()
+                    found = self._summary(test) | {"share": sparse_share(self._get(job))}
+                    for of in ("share", "mean", "strata"):
+                        _put(made, f"scan_{of}", found[of], trained=name, tau_scanned=tau, replica=replica)
 
     def recoveries(self) -> xr.Dataset:
         """Void trajectories of trained agents."""
@@ -198,7 +210,7 @@ class Collector:
         for ensemble, world, policies in self._ensembles():
             for name in ENVIRONMENT_NAMES:
                 at = {"ensemble": ensemble, "trained": name}
-                made["start_cells"].loc[at] = len(study.plume.starts(ENVIRONMENTS[name], world))
+                _put(made, "start_cells", len(study.plume.starts(ENVIRONMENTS[name], world)), **at)
                 for agent, job in enumerate(policies(name)):
                     self._fill_recovery(made, at | {"agent": agent}, self._get(job))
         return made
@@ -218,12 +230,11 @@ class Collector:
     def _fill_recovery(made: xr.Dataset, at: dict[str, Any], policy: TablePolicy) -> None:
         for mode, name in enumerate((MODE,) if policy.modes == 1 else (MINUS, PLUS)):
             here = at | {"mode": name}
-            steps = {truncation: void_steps(policy, truncation, mode) for truncation in TRUNCATIONS}
-            (path,) = follow_blanks(policy, policy.memory.after_whiff[[mode]], made.sizes["step"] - 1)
-            made["path"].loc[here] = path
-            for truncation, count in steps.items():
-                made["steps"].loc[here | {"truncation": truncation}] = count
-                made["geometry_of"].loc[here | {"truncation": truncation}] = astuple(geometry(path[: count + 1]))
+            steps = [void_steps(policy, truncation, mode) for truncation in TRUNCATIONS]
+            path = void_trajectory(policy, mode, made.sizes["step"] - 1)
+            _put(made, "path", path, **here)
+            _put(made, "steps", steps, **here)
+            _put(made, "geometry_of", [astuple(geometry(path[: count + 1])) for count in steps], **here)
 
     def setting(self) -> xr.Dataset:
         """One snapshot, the environments, an example search and learning curves (fig. 1)."""
@@ -232,14 +243,14 @@ class Collector:
         snapshot, (length, width) = plume.field.shape[0] // 2, plume.field.shape[1:]
         mask = np.zeros((length, width))
         mask[cells[:, 0], cells[:, 1]] = 1
-        found = [self._evaluation(job) for job in study.tests(study.single(_SEARCH_IN), _SEARCH_IN)]
-        policy = self._get(study.single(_SEARCH_IN)[best(found)])
+        policies = study.single(_SEARCH_IN)
+        policy = self._get(policies[self._best(study.tests(policies, _SEARCH_IN))])
         start = cells[np.abs(cells - [2 * length // 3, plume.source[1]]).sum(axis=1).argmin()]
         world = plume.whiffs(ENVIRONMENTS[_SEARCH_IN]).world(study.world)
         example = trajectory(policy, PlumeWorld(world, np.array([[*start, snapshot]])), study.profile.horizon)
         curves = [
-            [[self._get(job).records["curve"] for job in policies(name)] for name in ENVIRONMENT_NAMES]
-            for policies in (study.single, study.two)
+            [[self._get(job).records["curve"] for job in ensemble(name)] for name in ENVIRONMENT_NAMES]
+            for ensemble in (study.single, study.two)
         ]
         records = [plume.whiffs(threshold) for threshold in ENVIRONMENTS.values()]
         each = ("environment", "x", "y")
@@ -273,7 +284,7 @@ class Collector:
         study = self.study
         blank = np.stack([blank_times(study.plume.whiffs(threshold)) for threshold in ENVIRONMENTS.values()])
         occupancy = [
-            np.stack([self._evaluation(job).occupancy for job in study.tests(study.two(name), name)])
+            np.stack([self._get(job).occupancy for job in study.tests(study.two(name), name)])
             for name in ENVIRONMENT_NAMES
         ]
         by_blank = [by_bin(counts, cells) for counts, cells in zip(occupancy, blank, strict=True)]
@@ -333,6 +344,13 @@ def _empty(made: xr.Dataset, dims: Sequence[str], value: float = np.nan) -> xr.D
     """An array over coordinates of ``made``, filled with one value."""
     shape = [made.sizes[dim] for dim in dims]
     return xr.DataArray(np.full(shape, value), dims=dims, coords={dim: made.coords[dim] for dim in dims})
+
+
+def _put(made: xr.Dataset, name: str, values: Any, **at: Any) -> None:
+    """Write ``values`` into an array at a place; as xarray's ``loc`` does, but quickly."""
+    variable = made.variables[name]
+    where = tuple(made.indexes[dim].get_loc(at[dim]) if dim in at else slice(None) for dim in variable.dims)
+    variable.values[where] = values
 
 
 def blank_times(whiffs: Whiffs) -> np.ndarray:

@@ -1,0 +1,192 @@
+"""Jobs: data that nest, pickle, and are computed once."""
+
+import pickle
+import threading
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from whiffclock.agents.castsurge import cast_and_surge
+from whiffclock.memory import clock, window
+from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
+from whiffclock.runs import kinds
+from whiffclock.runs.jobs import Account, Job, JobStore, execute, missing, run, work_in
+from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, OneMode, Train
+from whiffclock.runs.store import Store
+
+LEARNING = LearningSettings.shortened(60, horizon=40)
+
+
+@dataclass(frozen=True)
+class Sum(Job):
+    """A number and the sum of another job, for tests."""
+
+    kind = "sum"
+
+    number: int
+    rest: Job | None = None
+    agent = "nobody"
+
+    def cost(self, plume):
+        return 5
+
+    def compute(self, plume, needed, tick):
+        tick(3)
+        return self.number + needed.get("rest", 0)
+
+    def pack(self, result):
+        return {"sum": np.array(result)}
+
+    def unpack(self, arrays, plume, path):
+        return int(arrays["sum"])
+
+
+@pytest.fixture
+def store(tmp_path):
+    return JobStore(Store(tmp_path))
+
+
+def training(plume, seed=0, memory=None):
+    return Train(plume.fingerprint, 3e-6, memory or clock(40), LEARNING, seed=seed)
+
+
+def test_of(policy, plume):
+    return Evaluate(policy, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2, horizon=40))
+
+
+test_of.__test__ = False
+
+
+def test_jobs_pickle_small_and_keep_their_keys(plume):
+    heuristic = HeuristicTwoQ(training(plume), training(plume, 1), 7)
+    two = training(plume, memory=clock(40, (4,)))
+    for policy in (
+        training(plume),
+        training(plume, memory=window(3, 40)),
+        heuristic,
+        OneMode(two, 1),
+        CastAndSurge(45, 40),
+    ):
+        job = test_of(policy, plume)
+        again = pickle.loads(pickle.dumps(job))
+        assert again == job
+        assert again.key == job.key
+        assert len(pickle.dumps(job)) < 20_000  # a plume is named by its fingerprint
+
+
+def test_a_key_is_the_hash_of_the_whole(plume):
+    job = test_of(training(plume), plume)
+    others = [
+        test_of(training(plume, 1), plume),
+        test_of(replace(training(plume), learning=replace(LEARNING, gamma=0.9)), plume),
+        test_of(replace(training(plume), learning=replace(LEARNING, horizon=41)), plume),
+        test_of(training(plume, memory=clock(41)), plume),
+        replace(job, settings=EvaluationSettings(3, horizon=40)),
+        replace(job, settings=EvaluationSettings(2, horizon=41)),
+        replace(job, sampled=30),
+        replace(job, threshold=5e-6),
+        replace(job, plume="0" * 16),
+    ]
+    assert len({job.key, *(other.key for other in others)}) == len(others) + 1
+
+
+def test_a_revision_of_a_nested_job_changes_the_key(plume, monkeypatch):
+    """What rests on an older revision is not taken for new."""
+    nested, alone = test_of(training(plume), plume), test_of(CastAndSurge(45, 40), plume)
+    before = nested.key, alone.key
+    monkeypatch.setattr(Train, "revision", Train.revision + 1)
+    assert test_of(training(plume), plume).key != before[0]
+    assert test_of(CastAndSurge(45, 40), plume).key == before[1]
+
+
+def test_a_given_policy_is_known_by_its_contents(plume, tmp_path):
+    first, same, other = (
+        Given.of(cast_and_surge(45, 40)),
+        Given.of(cast_and_surge(45, 40)),
+        Given.of(cast_and_surge(40, 40)),
+    )
+    assert first.key == same.key != other.key
+    assert "policy" not in first.description
+
+
+def test_nested_jobs_are_computed_first_and_each_once(plume, store):
+    inner = Sum(1)
+    jobs = [Sum(3, Sum(2, inner)), Sum(4, inner), inner, Sum(4, inner)]
+    assert [job.number for job in missing(jobs, store)] == [1, 2, 4, 3]
+    assert work_in(missing(jobs, store), plume) == 20
+    heard, account = [], Account()
+    done = execute(jobs, plume, store, 3, heard.append, account)
+    assert len(done) == 4
+    assert sum(heard) == 20  # the cost, whatever the job itself has reported
+    assert account.made == {"sum": 4}
+    assert [run(job, plume, store) for job in jobs] == [6, 5, 1, 5]
+    assert execute([*jobs, Sum(9)], plume, store, 1, None, account) == [Sum(9)]
+    assert account.found["sum"] == 3
+    assert account.made == {"sum": 5}
+
+
+def test_a_job_waits_for_what_another_worker_computes(plume, store, monkeypatch):
+    started, order = threading.Event(), []
+    compute = Sum.compute
+
+    def slow(self, plume, needed, tick):
+        if self.rest is None:
+            started.wait(0.3)
+        order.append(self.number)
+        return compute(self, plume, needed, tick)
+
+    monkeypatch.setattr(Sum, "compute", slow)
+    execute([Sum(10 + i, Sum(1)) for i in range(4)], plume, store, 4)
+    assert order[0] == 1
+    assert sorted(order[1:]) == [10, 11, 12, 13]
+
+
+def test_a_failing_job_loses_only_itself(plume, store, monkeypatch):
+    compute = Sum.compute
+
+    def failing(self, plume, needed, tick):
+        if self.number == 2:
+            raise ZeroDivisionError
+        return compute(self, plume, needed, tick)
+
+    monkeypatch.setattr(Sum, "compute", failing)
+    with pytest.raises(ZeroDivisionError):
+        execute([Sum(1), Sum(2), Sum(3)], plume, store, 1)
+    assert store.has(Sum(1))
+    assert missing([Sum(1), Sum(2), Sum(3)], store) == [Sum(2), Sum(3)]
+
+
+def test_more_trials_of_the_bayesian_agent_do_not_solve_again(plume, store, monkeypatch):
+    from whiffclock.agents.bayes import BayesSettings
+    from whiffclock.pomdp.solver import SolverSettings
+    from whiffclock.recovery import BranchSettings
+    from whiffclock.runs.kinds import Branch, Solve
+
+    solver = SolverSettings(seconds=None, backups=1)
+    solution = Solve(plume.fingerprint, 3e-6, WorldSettings(), BayesSettings(), solver)
+    few, more = (
+        Branch(solution, plume.fingerprint, 3e-6, WorldSettings(), BranchSettings(n, steps=20, horizon=30))
+        for n in (1, 2)
+    )
+    solved = run(solution, plume, store)
+    first = run(few, plume, store)
+    monkeypatch.setattr(kinds, "solve", lambda *_, **__: pytest.fail("solved again"))
+    second = run(more, plume, store)
+    assert len(second) >= len(first)
+    again = run(solution, plume, store)
+    assert np.array_equal(again.vectors.array(), solved.vectors.array())
+    assert again.made_from["lower"] == solved.made_from["lower"] <= solved.made_from["upper"]
+
+
+def test_the_bayesian_agent_has_the_horizon_that_was_asked_for(plume, store):
+    from whiffclock.agents.bayes import BayesSettings
+    from whiffclock.pomdp.solver import SolverSettings
+    from whiffclock.runs.kinds import Solve
+
+    solution = Solve(plume.fingerprint, 1e-6, WorldSettings(), BayesSettings(), SolverSettings(seconds=None, backups=1))
+    job = Evaluate(solution, plume.fingerprint, 1e-6, WorldSettings(), EvaluationSettings(2, horizon=20), 40)
+    seen = run(job, plume, store)
+    assert seen.horizon == 20
+    assert seen.arrival.max() <= 20
+    assert (seen.mode_steps.sum(axis=1)[~seen.arrived] == 20).all()

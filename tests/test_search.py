@@ -1,0 +1,103 @@
+"""The one search loop: in a plume, among independent whiffs, along a script."""
+
+import numpy as np
+import pytest
+
+from whiffclock.agents.castsurge import cast_and_surge
+from whiffclock.episode import UPWIND
+from whiffclock.memory import clock
+from whiffclock.params import InputError, WorldSettings
+from whiffclock.policy import TablePolicy
+from whiffclock.search import PlumeWorld, ScriptWorld, search, start_cells, start_snapshots, trajectory
+
+
+def counting(length=6):
+    """A policy whose actions tell its clock: upwind on a whiff, then +y, -y, +y, ..."""
+    actions = np.array([0] + [1 + i % 2 for i in range(length - 1)], dtype=np.int8)
+    return TablePolicy("counting", clock(length), actions)
+
+
+def test_a_script_says_what_is_smelled():
+    script = [True, False, False, True, False]
+    seen = trajectory(counting(), ScriptWorld(1, np.array(script)), 6)
+    assert seen.whiff.tolist() == [*script, False, False]
+    assert seen.clock.tolist() == [0, 1, 2, 0, 1, 2, 3]
+    # On a whiff upwind; one blank later +y, then -y.
+    assert np.diff(seen.position, axis=0).tolist() == [[-1, 0], [0, 1], [0, -1], [-1, 0], [0, 1], [0, -1]]
+    assert not seen.arrived
+
+
+def test_a_search_before_any_whiff_counts_from_one():
+    seen = trajectory(counting(), ScriptWorld(1, np.array([False])), 2)
+    assert seen.clock.tolist() == [1, 2, 3]
+
+
+def test_moments_are_yielded_before_every_move_and_after_the_last():
+    moments = list(search(counting(), ScriptWorld(3), 4))
+    assert [moment.step for moment in moments] == [0, 1, 2, 3, 4]
+    assert moments[0].whiff.all()
+    assert not any(moment.whiff.any() for moment in moments[1:])
+    assert moments[0].position.tolist() == [[0, 0]] * 3  # a moment keeps what it saw
+    assert moments[4].position.tolist() == [[-1, 0]] * 2 + [[-1, 0]] or len(moments[4].position) == 3
+
+
+def test_whoever_reads_a_moment_may_end_searches():
+    ended = {}
+    for moment in search(counting(), ScriptWorld(4), 10):
+        moment.stop[:] = moment.search < moment.step
+        for who in moment.search[moment.stop]:
+            ended[int(who)] = moment.step
+    assert ended == {0: 1, 1: 2, 2: 3, 3: 4}
+    assert moment.step == 4
+
+
+def test_arrivals_are_told_with_place_and_smell(plume):
+    world = WorldSettings()
+    record = plume.whiffs(1e-6).world(world)
+    x, y = plume.source
+    upwind = TablePolicy("upwind", clock(2), np.full(2, UPWIND, dtype=np.int8))
+    points = np.array([[x + 4, y, 0], [x + 7, y, 3], [x + 4, y + 9, 0]])
+    arrivals = {}
+    for moment in search(upwind, PlumeWorld(record, points), 30):
+        for who, at in zip(moment.arrived, moment.arrived_at, strict=True):
+            arrivals[int(who)] = moment.step, at.tolist()
+    assert arrivals == {0: (2, [x + 2, y, 2]), 1: (5, [x + 2, y, 8])}
+    seen = trajectory(upwind, PlumeWorld(record, points[:1]), 30)
+    assert seen.arrived
+    assert seen.position.tolist() == [[x + 4, y], [x + 3, y], [x + 2, y]]
+    assert seen.whiff[2] == plume.whiffs(1e-6).snapshot(2)[x + 2, y]
+
+
+def test_an_example_search_is_the_search_of_the_evaluation(plume):
+    from whiffclock.evaluate import evaluate
+
+    policy = cast_and_surge(40, 60)
+    seen = evaluate(policy, plume, 3e-6)
+    record = plume.whiffs(3e-6).world(WorldSettings())
+    for i in (0, 100, 777):
+        one = trajectory(policy, PlumeWorld(record, seen.starts.points[i : i + 1]), 500)
+        assert one.arrived == seen.arrived[i]
+        assert len(one.position) - 1 == (seen.arrival[i] or 500)
+        whiffs = np.flatnonzero(one.whiff[:-1] if one.arrived else one.whiff)
+        last = whiffs[-1] if len(whiffs) else -1
+        assert seen.last_whiff[i, 2] == last
+
+
+def test_starts_on_a_whiff_need_one_among_the_snapshots_to_start_from():
+    """With starts on a whiff and away from the end, a cell may have no snapshot to start from: refused, not redrawn."""
+    from trainings import clock_task
+
+    from whiffclock.agents.qlearning import Training
+    from whiffclock.params import LearningSettings
+    from whiffclock.plume import Plume
+
+    field = np.zeros((30, 8, 5), dtype=np.float32)
+    field[2, 5, 2] = field[28, 6, 2] = 1.0  # the second whiff comes within 10 steps of the end
+    plume = Plume.from_array(field, (0, 2))
+    world = WorldSettings(start_threshold=None, start_on_whiff=True, end_of_record="avoid")
+    assert start_snapshots(30, world, 10) == 20
+    assert len(start_cells(plume, 1.0, WorldSettings(start_threshold=None, start_on_whiff=True), 10)) == 2
+    with pytest.raises(InputError, match=r"1 of 2 start cells have no whiff among the 20 snapshots .* \(6, 2\)"):
+        start_cells(plume, 1.0, world, 10)
+    with pytest.raises(InputError, match="no whiff among the 20 snapshots"):
+        Training(clock_task(plume, 1.0, clock(10), LearningSettings.shortened(10), world))
