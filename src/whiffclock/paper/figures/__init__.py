@@ -35,26 +35,16 @@ _METADATA: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A figure on disk, and what a page needs to show it.
-
-    Attributes
-    ----------
-    figure, title, caption
-        Id, a few words, and plain text.
-    png, pdf
-        The files.
-    svg
-        The drawing as SVG; empty where that is too long for a page, which then takes the PNG.
-    width
-        In inches: one column of a journal, or two.
-    """
+    """A figure on disk, and what a page needs to show it."""
 
     figure: str
     title: str
     caption: str
     png: Path
     pdf: Path
+    #: Empty where it is too long for a page, which then takes the PNG.
     svg: str
+    #: In inches: one column of a journal, or two.
     width: float
 
 
@@ -76,8 +66,8 @@ def render(data: Datasets, out: Path, figures: Sequence[str] | None = None) -> d
         Ids. Default: those of the run, as far as they are in :data:`FIGURES`.
     """
     wanted = [figure for figure in data.facts["figures"] if figure in FIGURES] if figures is None else figures
-    drawings = {figure: drawing(figure) for figure in wanted}
-    return {figure: _render(figure, data, out) for figure in FIGURES if figure in drawings}
+    drawings, ordered = {figure: drawing(figure) for figure in wanted}, in_order(data)
+    return {figure: _render(figure, ordered, out) for figure in FIGURES if figure in drawings}
 
 
 def picture(figure: str, data: Datasets) -> Figure:
@@ -85,16 +75,10 @@ def picture(figure: str, data: Datasets) -> Figure:
     from whiffclock.paper.figures.style import context
 
     with context():
-        drawn: Figure = drawing(figure).draw(in_order(data))
+        drawn: Figure = drawing(figure).draw(data)
         drawn.draw_without_rendering()
         drawn.set_layout_engine("none")
     return drawn
-
-
-def full_caption(figure: str, data: Datasets) -> str:
-    """The caption of a figure, and where the odor comes from."""
-    origin = str(data.facts.get("origin", "")).strip().rstrip(".")
-    return f"{drawing(figure).caption(in_order(data))} Odor: {origin}.".removesuffix(" Odor: .")
 
 
 def _render(figure: str, data: Datasets, out: Path) -> Rendered:
@@ -104,12 +88,13 @@ def _render(figure: str, data: Datasets, out: Path) -> Rendered:
     _save(drawn, "svg", figure, svg)
     text = svg.getvalue().decode()
     short = text[text.index("<svg") :] if len(text) <= _LONGEST_SVG else ""
-    width = float(drawn.get_size_inches()[0])
-    return Rendered(figure, drawing(figure).TITLE, full_caption(figure, data), png, pdf, short, width)
+    origin = str(data.facts.get("origin", "")).strip().rstrip(".")
+    caption = drawing(figure).caption(data) + (f" Odor: {origin}." if origin else "")
+    return Rendered(figure, drawing(figure).TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]))
 
 
 def _save(drawn: Figure, form: str, salt: str, file: BinaryIO) -> None:
     from whiffclock.paper.figures.style import context
 
-    with context({"svg.hashsalt": f"whiffclock {salt}"}):
+    with context(f"whiffclock {salt}"):
         drawn.savefig(file, format=form, dpi=_DPI, metadata=_METADATA[form])

@@ -19,10 +19,8 @@ from whiffclock.params import ENVIRONMENTS
 TITLE = "The setting: an odor plume, an agent with a clock, four environments"
 NEEDS = ("single-Q training", "single-Q at home", "two-Q training")
 
-#: The last intervals of a learning curve that the caption averages.
-_LAST = 10
-#: Points of a learning curve that are drawn.
-_POINTS = 60
+#: The last intervals of a learning curve that the caption averages, and the number of points that are drawn.
+_LAST, _POINTS = 10, 60
 _DASHES = (0, (3, 1.5))
 
 
@@ -32,27 +30,25 @@ def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 6.5)
     grid = figure.add_gridspec(2, 2, height_ratios=[1.75, 4.7], width_ratios=[1, 1.12])
     _search(figure, figure.add_subplot(grid[0, :]), data)
-    column = grid[1, 1].subgridspec(5, 1)
-    maps = [figure.add_subplot(column[i, 0]) for i in range(5)]
-    for axes, name in zip(maps[:4], ENVIRONMENT_NAMES, strict=True):
+    maps = np.asarray(grid[1, 1].subgridspec(5, 1).subplots())
+    for axes, name in zip(maps, ENVIRONMENT_NAMES, strict=False):
         _environment(axes, data, name)
-    _mask(maps[4], data)
-    column = grid[1, 0].subgridspec(3, 1, height_ratios=[1.15, 1.1, 2.2])
-    clock, saw, curves = (figure.add_subplot(column[i, 0]) for i in range(3))
+    clock, saw, curves = np.asarray(grid[1, 0].subgridspec(3, 1, height_ratios=[1.15, 1.1, 2.2]).subplots())
     draw_clock(clock, data.facts["horizon"])
     style.title(clock, "b", "The clock: moves since the last whiff")
     _sawtooth(saw, setting)
     _curves(curves, setting["curve"])
+    _shares(maps[-1], data, setting["mask"], style.tint(style.GREY, 0.55))
+    style.title(maps[-1], "e", "Where searches start")
+    maps[-1].set_xlabel("x downwind of the source (cells)")
     return figure
 
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
     setting, search = data["setting"], data["setting"]["search"]
-    returns = setting["curve"].rename(trained="environment").sel(kind=SINGLE, column="G")
-    return words.caption(
-        "fig1",
-        data,
+    returns = setting["curve"].sel(kind=SINGLE, column="G")
+    return words.caption("fig1", data)(
         **setting.attrs,
         outcome="reaches the source region" if setting.attrs["search_arrived"] else "does not arrive",
         moves=search.sizes["moment"] - 1,
@@ -90,21 +86,19 @@ def _search(figure: Figure, axes: Axes, data: Datasets) -> None:
 
 def _environment(axes: Axes, data: Datasets, name: str) -> None:
     here, colour = data["setting"].sel(environment=name), style.COLOURS[name]
-    shades = LinearSegmentedColormap.from_list(name, ["white", style.tint(colour, 0.45)])
-    draw_map(axes, data, here["probability"], cmap=shades, vmin=0, vmax=1)
+    _shares(axes, data, here["probability"], style.tint(colour, 0.45))
     whiffs = here["whiff"].where(here["whiff"] > 0)
     draw_map(axes, data, whiffs, cmap=LinearSegmentedColormap.from_list(name, [style.dark(colour)] * 2))
     limit = f"{ENVIRONMENTS[name]:g}".replace("e-0", "e−")
     style.environment_title(axes, name, "c" if name == ENVIRONMENT_NAMES[0] else "", f": whiff if c ≥ {limit}")
     axes.tick_params(labelbottom=False)
+
+
+def _shares(axes: Axes, data: Datasets, cells: xr.DataArray, colour: str) -> None:
+    """Cells from white (0) to a colour (1)."""
+    shades = LinearSegmentedColormap.from_list(colour, ["white", colour])
+    draw_map(axes, data, cells, cmap=shades, vmin=0, vmax=1)
     axes.set_ylabel("y (cells)")
-
-
-def _mask(axes: Axes, data: Datasets) -> None:
-    shades = LinearSegmentedColormap.from_list("mask", ["white", style.tint(style.GREY, 0.55)])
-    draw_map(axes, data, data["setting"]["mask"], cmap=shades, vmin=0, vmax=1)
-    axes.set(xlabel="x downwind of the source (cells)", ylabel="y (cells)")
-    style.title(axes, "e", "Where searches start")
 
 
 def _sawtooth(axes: Axes, setting: xr.Dataset) -> None:
@@ -119,18 +113,18 @@ def _sawtooth(axes: Axes, setting: xr.Dataset) -> None:
 
 def _curves(axes: Axes, curve: xr.DataArray) -> None:
     looks = {SINGLE: "-", TWO: _DASHES}
-    for name in ENVIRONMENT_NAMES:
+    for name, colour in style.COLOURS.items():
         for kind, dashes in looks.items():
             here = curve.sel(trained=name, kind=kind).transpose("column", "agent", "point")
             episodes = _coarse(here.sel(column="episode").max("agent").values) / 1e3
             returns = _coarse(here.sel(column="G").values)
-            axes.plot(episodes, np.median(returns, axis=0), color=style.COLOURS[name], ls=dashes, lw=0.9)
+            axes.plot(episodes, np.median(returns, axis=0), color=colour, ls=dashes, lw=0.9)
             if kind == SINGLE:
-                axes.fill_between(episodes, returns.min(0), returns.max(0), color=style.COLOURS[name], alpha=0.18, lw=0)
+                axes.fill_between(episodes, returns.min(0), returns.max(0), color=colour, alpha=0.18, lw=0)
     axes.set_xlim(0, float(curve.sel(column="episode", kind=SINGLE).max()) / 1e3)
     axes.set(xlabel="training episodes (thousands)", ylabel="mean return $G$ per episode")
     style.title(axes, "d", "Learning")
-    handles = [Line2D([], [], color=style.COLOURS[name], label=name) for name in ENVIRONMENT_NAMES]
+    handles = [Line2D([], [], color=colour, label=name) for name, colour in style.COLOURS.items()]
     handles += [Line2D([], [], color=style.GREY, ls=dashes, label=kind) for kind, dashes in looks.items()]
     axes.legend(handles=handles, loc="upper left")
 

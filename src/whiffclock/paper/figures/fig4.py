@@ -47,18 +47,16 @@ def caption(data: Datasets) -> str:
     single, two = (data.searches.sel(kind=kind) for kind in (SINGLE, TWO))
     to_poor, to_rich = (single.sel(trained=a, tested=b) for a, b in ((first, last), (last, first)))
 
-    def middle(agents: xr.Dataset, **where: str) -> float:
-        return words.middle(agents["mean"].sel(metric="G", **where))
+    def middle(agents: xr.Dataset, trained: str, tested: str | slice = slice(None)) -> float:
+        return words.middle(agents["mean"].sel(metric="G", trained=trained, tested=tested))
 
     pairs = ((first, first), (last, last), (first, last), (last, first))
-    return words.caption(
-        "fig4",
-        data,
+    return words.caption("fig4", data)(
         first=first,
         last=last,
         to_poor=float(failing(data, to_poor["failures"])),
         to_rich=float(failing(data, to_rich["failures"])),
         last_whiff=median_last_whiff(data, to_poor["lost"]),
-        returns=[words.number(middle(single, trained=trained, tested=tested)) for trained, tested in pairs],
-        gains=words.each(in_each(lambda name: middle(two, trained=name) - middle(single, trained=name)), "+.2f"),
+        returns=[words.number(middle(single, *pair)) for pair in pairs],
+        gains=words.each(in_each(lambda name: middle(two, name) - middle(single, name)), "+.2f"),
     )

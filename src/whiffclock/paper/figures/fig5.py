@@ -41,13 +41,11 @@ def draw(data: Datasets) -> Figure:
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
     shared = not data.facts.get("split_zero", False)
-    return words.caption(
-        "fig5",
-        data,
+    return words.caption("fig5", data)(
         zero="The two chains share state 0" if shared else "Each chain has a state 0 of its own",
         states=2 * data.facts["horizon"] - shared,
-        tau=words.each(data.searches["tau"].rename(trained="environment"), ".0f"),
-        shares=words.medians(data.searches["training_share"].rename(trained="environment")),
+        tau=words.each(data.searches["tau"], ".0f"),
+        shares=words.medians(data.searches["training_share"]),
     )
 
 

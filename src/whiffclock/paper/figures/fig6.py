@@ -50,15 +50,13 @@ def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
     decisions, contours = data["usage"]["decisions"], data["usage"].attrs["contours"]
     core = abs(decisions["y"] - data.facts["source"][1]) <= _CORE
-    return words.caption(
-        "fig6",
-        data,
+    return words.caption("fig6", data)(
         contours=words.listing(str(level) for level in contours),
         shares=words.medians(at_home(data.searches["share"], TWO)),
         near=_CORE,
         core=words.each(_share(decisions.where(core).sum(["x", "y"]))),
         edge=words.each(_share(decisions.where(~core).sum(["x", "y"]))),
-        tau=words.each(data.searches["tau"].rename(trained="environment"), ".0f"),
+        tau=words.each(data.searches["tau"], ".0f"),
     )
 
 
@@ -75,7 +73,7 @@ def _blank(axes: Axes, data: Datasets, name: str) -> AxesImage:
     norm = LogNorm(contours[0] / 2.5, contours[-1] * 2.5)
     image = draw_map(axes, data, blank, cmap="YlGnBu_r", norm=norm)
     if not blank.notnull().any():
-        _nothing(axes, "no blank ends anywhere")
+        style.empty(axes, "no blank ends anywhere")
     elif blank.min() < max(contours) and min(blank.shape) > 1:
         left, right, bottom, top = extent(data, blank)
         x, y = np.arange(left + 0.5, right), np.arange(bottom + 0.5, top)
@@ -97,9 +95,5 @@ def _usage(axes: Axes, data: Datasets, name: str) -> AxesImage:
     axes.set_facecolor(style.PALE)
     usage = _share(data["usage"]["decisions"].sel(environment=name))
     if not usage.notnull().any():
-        _nothing(axes, "nobody went anywhere")
+        style.empty(axes, "nobody went anywhere")
     return draw_map(axes, data, usage, cmap="PRGn", vmin=0, vmax=1)
-
-
-def _nothing(axes: Axes, reason: str) -> None:
-    axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=style.GREY)

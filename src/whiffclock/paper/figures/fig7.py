@@ -9,19 +9,19 @@ from matplotlib.figure import Figure
 from whiffclock.paper import dataset
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import Fill, Group, key, metric_row
+from whiffclock.paper.figures.boxes import Fill, key, metric_row
 from whiffclock.paper.figures.trails import frame, limits, trail, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, draw_last_whiffs, failing
 
 TITLE = "What the two modes of the two-Q agent learn"
 NEEDS = ("single-Q training", "two-Q at home", "one mode", "2Q^h")
 
-#: Ensemble and mode of each group of boxes, their label and fill.
-_GROUPS: tuple[tuple[str, str, str, Fill], ...] = (
-    (TWO, MINUS, style.MINUS, "open"),
-    (SINGLE, MODE, "single-Q", "filled"),
-    (TWO, PLUS, style.PLUS, "solid"),
-)
+#: Ensemble, mode and label by the fill of the boxes.
+_BOXES: dict[Fill, tuple[str, str, str]] = {
+    "open": (TWO, MINUS, style.MINUS),
+    "filled": (SINGLE, MODE, "single-Q"),
+    "solid": (TWO, PLUS, style.PLUS),
+}
 #: Kinds of agents that fail, with their label and shade.
 _ALONE = {
     dataset.MINUS_ONLY: (f"{style.MINUS} only", 0.0),
@@ -37,11 +37,10 @@ def draw(data: Datasets) -> Figure:
     height = 2 * (style.TWO_COLUMNS / 5.2 * float(np.clip(shown.height / shown.width, 0.3, 1.15)) + 0.12) + 0.4
     figure = style.new_figure(style.TWO_COLUMNS, height + 4.4)
     rows = figure.add_gridspec(3, 1, height_ratios=[2.25, height, 2.0])
-    panels = np.ravel(rows[0].subgridspec(1, len(style.METRICS)).subplots())
-    groups = [Group(recovery(data, name, mode)["geometry_of"], fill) for name, mode, _, fill in _GROUPS]
-    metric_row(panels, groups)
+    panels = np.asarray(rows[0].subgridspec(1, len(style.METRICS)).subplots())
+    metric_row(panels, {fill: recovery(data, name, mode)["geometry_of"] for fill, (name, mode, _) in _BOXES.items()})
     style.title(panels[0], "a")
-    keys = [key(label, fill) for _, _, label, fill in _GROUPS]
+    keys = [key(label, fill) for fill, (_, _, label) in _BOXES.items()]
     figure.legend(handles=keys, loc="outside upper center", ncols=3)
     grid = np.asarray(rows[1].subgridspec(2, 5).subplots())
     for (i, j), axes in np.ndenumerate(grid):
@@ -61,9 +60,7 @@ def caption(data: Datasets) -> str:
         return "; ".join(f"{word} {words.medians(one.sel(geometry=metric), '.0f')}" for word, one in both.items())
 
     shares = [failing(data, at_home(data.searches["failures"], kind)) for kind in _ALONE]
-    return words.caption(
-        "fig7",
-        data,
+    return words.caption("fig7", data)(
         search=medians("upwind_search"),
         initiation=medians("backtracking_initiation"),
         failing=[words.each(share, ".1f") for share in shares],

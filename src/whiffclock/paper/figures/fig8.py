@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, branches_in, in_each
+from whiffclock.paper.dataset import Datasets, branches_in, in_each
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.violins import nothing, violin
 from whiffclock.paper.quantiles import weighted_quantiles
@@ -20,7 +19,6 @@ NEEDS = ("Bayesian branches",)
 
 #: Share of the weight in the long upper tails that is not drawn.
 _TAIL = 0.005
-_INITIATION = "backtracking_initiation"
 
 
 def draw(data: Datasets) -> Figure:
@@ -28,41 +26,45 @@ def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 2.3)
     panels = figure.subplots(1, len(style.METRICS))
     for axes, (metric, (label, unit)) in zip(panels, style.METRICS.items(), strict=True):
-        _metric(axes, data, metric)
+        style.environment_axis(axes, rotate=True)
         axes.set_ylabel(f"{label} ({unit})")
+        if data["branches"]["weight"].any():
+            _violins(axes, data, metric)
+        else:
+            style.empty(axes, "no whiff\nto branch\nfrom")
+            axes.tick_params(labelbottom=True)
+    shares = {name: _never(data, name) for name in style.COLOURS}
+    if any(shares.values()):
+        for e, (name, share) in enumerate(shares.items()):
+            looks = {"fontsize": 5.5, "color": style.dark(style.COLOURS[name]), "ha": "center", "va": "bottom"}
+            panels[-1].annotate(f"{100 * share:.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), **looks)
+        panels[-1].set_title("never returns:", fontsize=5.5, color=style.GREY, pad=8, loc="left")
     return figure
 
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    weights = {name: _branches(data, name)[1] for name in ENVIRONMENT_NAMES}
-    if not any(one.any() for one in weights.values()):
-        numbers = f"The searches met no whiff to branch from, so that all {len(style.METRICS)} panels are empty."
-        return words.caption("fig8", data, tail=100 * _TAIL, numbers=numbers)
+    intro = words.caption("fig8", data)(tail=100 * _TAIL)
+    if not data["branches"]["weight"].any():
+        return f"{intro} The searches met no whiff to branch from, so that all {len(style.METRICS)} panels are empty."
+    weights = {name: branches_in(data, name)["weight"].values for name in style.COLOURS}
     medians = (
         f"{label} {words.each(in_each(partial(_median, data, metric)), '.0f')} {unit}"
         for metric, (label, unit) in style.METRICS.items()
     )
-    numbers = words.caption(
-        "fig8_numbers",
-        data,
+    numbers = words.caption("fig8_numbers", data)(
         counts=words.each(in_each(lambda name: len(weights[name])), ",.0f"),
         equal=words.each(in_each(lambda name: _counting(weights[name])), ",.0f"),
         medians="; ".join(medians),
         never=words.each(in_each(lambda name: 100 * _never(data, name)), ".0f"),
     )
-    return words.caption("fig8", data, tail=100 * _TAIL, numbers=numbers)
+    return f"{intro} {numbers}"
 
 
-def _metric(axes: Axes, data: Datasets, metric: str) -> None:
-    style.environment_axis(axes, rotate=True)
-    if not data["branches"]["weight"].any():
-        style.empty(axes, "no whiff\nto branch\nfrom")
-        axes.tick_params(labelbottom=True)
-        return
+def _violins(axes: Axes, data: Datasets, metric: str) -> None:
     top = 1.0
     for e, (name, colour) in enumerate(style.COLOURS.items()):
-        values, weights = _branches(data, name, metric)
+        values, weights = _branches(data, metric, name)
         counting = np.isfinite(values) & (weights > 0)
         if not counting.any():
             nothing(axes, e, 0.5, "never" if weights.any() else "no history")
@@ -71,14 +73,9 @@ def _metric(axes: Axes, data: Datasets, metric: str) -> None:
         top = max(top, float(weighted_quantiles(values[counting], weights[counting], 1 - _TAIL)))
     axes.set_ylim(0, 1.05 * top)
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-    if metric == _INITIATION and any(_never(data, name) > 0 for name in ENVIRONMENT_NAMES):
-        for e, (name, colour) in enumerate(style.COLOURS.items()):
-            looks: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 5.5, "color": style.dark(colour)}
-            axes.annotate(f"{100 * _never(data, name):.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), **looks)
-        axes.set_title("never returns:", fontsize=5.5, color=style.GREY, pad=8, loc="left")
 
 
-def _branches(data: Datasets, environment: str, metric: str = _INITIATION) -> tuple[np.ndarray, np.ndarray]:
+def _branches(data: Datasets, metric: str, environment: str) -> tuple[np.ndarray, np.ndarray]:
     """Values of one metric, and weights."""
     branches = branches_in(data, environment)
     return branches["geometry_of"].sel(geometry=metric).values, branches["weight"].values
@@ -90,15 +87,12 @@ def _counting(weights: np.ndarray) -> float:
 
 
 def _median(data: Datasets, metric: str, environment: str) -> float:
-    values, weights = _branches(data, environment, metric)
-    return (
-        float(weighted_quantiles(np.where(np.isnan(values), np.inf, values), weights, 0.5))
-        if weights.any()
-        else float("nan")
-    )
+    values, weights = _branches(data, metric, environment)
+    values = np.where(np.isnan(values), np.inf, values)
+    return float(weighted_quantiles(values, weights, 0.5)) if weights.any() else float("nan")
 
 
 def _never(data: Datasets, environment: str) -> float:
     """The share of the weight in histories without a return."""
-    values, weights = _branches(data, environment)
+    values, weights = _branches(data, "backtracking_initiation", environment)
     return float(weights[np.isnan(values)].sum() / weights.sum()) if weights.any() else 0.0

@@ -43,9 +43,7 @@ def caption(data: Datasets) -> str:
     first, last = ENVIRONMENT_NAMES[0], ENVIRONMENT_NAMES[-1]
     search = [one["geometry_of"].sel(geometry="upwind_search") for one in cut.values()]
     growing = [words.middle(one.sel(environment=last)) > words.middle(one.sel(environment=first)) for one in search]
-    return words.caption(
-        "s2",
-        data,
+    return words.caption("s2", data)(
         lengths=words.listing(f"{length} ({word})" for word, length in lengths.items()),
         first=first,
         last=last,

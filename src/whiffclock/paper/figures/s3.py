@@ -36,14 +36,12 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    returns = data.searches["scan_mean"].rename(trained="environment").sel(metric="G").median("replica")
+    returns = data.searches["scan_mean"].sel(metric="G").median("replica")
     shorter = data.facts["scan_episodes"] < data.facts["episodes"]
-    return words.caption(
-        "s3",
-        data,
-        tau=words.each(data.searches["tau"].rename(trained="environment"), ".0f"),
+    return words.caption("s3", data)(
+        tau=words.each(data.searches["tau"], ".0f"),
         spans=words.each(returns.max("tau_scanned") - returns.min("tau_scanned")),
-        shorter="These trainings are shorter than those of the other figures." if shorter else "",
+        shorter=" These trainings are shorter than those of the other figures." if shorter else "",
     )
 
 

@@ -26,11 +26,9 @@ def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
     found = {condition: recovery(data, ensemble, MODE) for condition, ensemble in CONDITIONS.items()}
     search = {condition: one["geometry_of"].sel(geometry="upwind_search") for condition, one in found.items()}
-    return words.caption(
-        "s5",
-        data,
+    return words.caption("s5", data)(
         own=words.each(found["any time, own mask"]["start_cells"], ",.0f"),
         one=words.number(float(found["any time, one mask"]["start_cells"].max()), ",.0f"),
         search="; ".join(f"{condition}: {words.medians(one, '.0f')}" for condition, one in search.items()),
-        few="With so few agents, spreads are rough." if data.facts["seeds"] < 8 else "",
+        few=" With so few agents, spreads are rough." if data.facts["seeds"] < 8 else "",
     )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -44,32 +42,28 @@ _TURN = threading.RLock()
 
 
 @contextmanager
-def context(others: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Draw or save under these settings, whatever the user's own are."""
+def context(salt: str = "whiffclock") -> Iterator[None]:
+    """Draw or save under these settings, whatever the user's own are; ids in SVG depend on the ``salt``."""
     with _TURN, matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(matplotlib.rc_params_from_file(_SETTINGS, use_default_template=False))
-        matplotlib.rcParams.update(others or {})
+        matplotlib.rcParams["svg.hashsalt"] = salt
         yield
 
 
-def new_figure(width: float, height: float, pad: float = 0.04) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
     """An empty figure of so many inches, without any window or global state."""
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=pad, w_pad=pad))
-    FigureCanvasAgg(figure)
-    return figure
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.04, w_pad=0.04))
 
 
 def dark(colour: str) -> str:
     """A shade for lines and words on white."""
-    red, green, blue = to_rgb(colour)
-    return to_hex((0.72 * red, 0.72 * green, 0.72 * blue))
+    return to_hex((*(0.72 * np.array(to_rgb(colour))),))
 
 
 def tint(colour: str, share: float = 0.4) -> str:
     """A light shade for areas; ``share`` of the colour, the rest white."""
-    red, green, blue = (share * part + 1 - share for part in to_rgb(colour))
-    return to_hex((red, green, blue))
+    return to_hex((*(share * np.array(to_rgb(colour)) + 1 - share),))
 
 
 def clock_colours(colour: str) -> LinearSegmentedColormap:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -24,21 +23,18 @@ def number(value: float, form: str = ".2f") -> str:
     return formatting.number(value, form, nan="unknown", infinity="never")
 
 
-def caption(name: str, data: Datasets, **values: Any) -> str:
-    """A text of ``captions.toml`` with its values, the facts of the run, and ``run``, a text on what was run."""
-    if name != "run":
-        values["run"] = caption("run", data, less=_less(data))
-    return " ".join(_texts()[name].split()).format(**(data.facts | values)).strip()
+def caption(name: str, data: Datasets) -> Callable[..., str]:
+    """A text of ``captions.toml`` that knows the facts of the run, to be called with its other values."""
+    facts, texts = data.facts, _texts()
+    less = facts["seeds"] < _PAPER_AGENTS or facts["episodes"] < _PAPER_EPISODES
+    text = texts[name].replace("{run}", texts["run"] + texts["less"] * less)
+    return functools.partial(" ".join(text.split()).format, **facts)
 
 
 def middle(values: ArrayLike) -> float:
     """Median, in which NaN stands for a value beyond all others; NaN only if there are no values."""
-    values = np.asarray(values)
-    if values.size == 0:
-        return float("nan")
-    filled = np.sort(np.where(np.isnan(values), np.inf, values).ravel())
-    low, high = filled[(len(filled) - 1) // 2], filled[len(filled) // 2]
-    return float(high if np.isinf(high) else (low + high) / 2)
+    filled = np.where(np.isnan(values), np.inf, values)
+    return float(np.median(filled)) if filled.size else float("nan")
 
 
 def listing(parts: Iterable[str]) -> str:
@@ -48,23 +44,17 @@ def listing(parts: Iterable[str]) -> str:
 
 
 def each(values: xr.DataArray, form: str = ".2f") -> str:
-    """ "0.93 (denser), 0.90 (dense), ..." of float[environment]."""
-    return listing(f"{number(float(values.sel(environment=name)), form)} ({name})" for name in ENVIRONMENT_NAMES)
+    """ "0.93 (denser), 0.90 (dense), ..." of values with one dimension, of environments."""
+    found = {name: number(float(values.sel({values.dims[0]: name})), form) for name in ENVIRONMENT_NAMES}
+    return listing(f"{value} ({name})" for name, value in found.items())
 
 
 def medians(values: xr.DataArray, form: str = ".2f") -> str:
-    """Medians by environment, over all other dimensions."""
-    return each(in_each(lambda name: middle(values.sel(environment=name))), form)
+    """Medians by environment (of training), over all other dimensions."""
+    along = "trained" if "trained" in values.dims else "environment"
+    return each(in_each(lambda name: middle(values.sel({along: name}))), form)
 
 
 @functools.cache
 def _texts() -> dict[str, str]:
     return tomllib.loads(Path(__file__).with_name("captions.toml").read_text("utf-8"))
-
-
-def _less(data: Datasets) -> str:
-    """How much less was run than in the paper."""
-    if data.facts["seeds"] >= _PAPER_AGENTS and data.facts["episodes"] >= _PAPER_EPISODES:
-        return ""
-    paper = f"{_PAPER_AGENTS} agents and {_PAPER_EPISODES:,} episodes"
-    return f"This is less than the paper's {paper}, so that spreads are rough."
