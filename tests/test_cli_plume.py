@@ -2,10 +2,12 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from whiffclock.cli import main
 from whiffclock.paper.plume.page import outline
@@ -52,6 +54,56 @@ def test_inspect_prints_tables_and_draws_a_page(run, folder, plume):
     assert float(rows["mean whiff"][6]) == pytest.approx(seen.whiff_duration[30, 13], rel=0.01)
     assert float(rows["mean blank"][6]) == pytest.approx(seen.blank_duration[30, 13], rel=0.01)
     assert (folder / "pages/a.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize(
+    ("words", "ending"),
+    [(["inspect", "a.npz"], "png"), (["compare", "a.npz"], "pdf"), (["compare", "a.npz", "b.npz"], "svg")],
+)
+def test_a_page_is_replaced_only_if_told_and_only_as_a_whole(run, folder, tmp_path, monkeypatch, words, ending):
+    page = tmp_path / f"page.{ending}"
+    page.write_text("mine")
+    command = [words[0], *(folder / name for name in words[1:]), "--out", page]
+    refused = run(*command)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--force" in refused.stderr
+    assert page.read_text() == "mine"
+
+    def on_a_full_disk(_figure, file, **_how):
+        file.write(b"half of a pic")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Figure, "savefig", on_a_full_disk)
+        for there in (page, tmp_path / f"new.{ending}"):
+            full = run(*command[:-1], there, "--force")
+            assert full.returncode == 2
+            assert f"{there} cannot be written: No space left on device" in full.stderr
+    assert page.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == [page.name]
+    assert run(*command, "--force").returncode == 0
+    assert page.read_bytes()[:4] in (b"\x89PNG", b"%PDF", b"<?xm")
+
+
+@pytest.mark.parametrize("name", ["[/c]", "\\[b] [red]x $x^$"])
+def test_names_are_names_and_no_markup(run, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    made, copy = f"{name}.npz", f"{name}.npy"
+    sizes = ["--snapshots", 20, "--length", 12, "--width", 7]
+    for command, file in (
+        (["standin", made, *sizes], made),
+        (["export", made, copy], copy),
+        (["inspect", copy, "--threshold", 1e-6], copy),
+        (["compare", copy], copy),
+        (["compare", made, copy, "--out", f"{name}.png"], copy),
+    ):
+        done = run(*command)
+        assert done.returncode == 0, done.stderr
+        assert Path(file).name in done.stdout.replace("\n", "")
+        assert "--out" not in command or command[command.index("--out") + 1] in done.stderr
+    missing = run("inspect", f"no {name}.npz")
+    assert missing.returncode == 2
+    assert f"no {name}.npz" in missing.stderr
 
 
 def test_inspect_speaks_json(run, folder, plume):

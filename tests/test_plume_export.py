@@ -118,3 +118,14 @@ def test_train_on_one_part_and_test_on_the_other(tmp_path, plume):
     assert "test part" in rows["plume"]
     with pytest.raises(InputError, match="all, train or test"):
         run("evaluate", *words, "half")
+
+
+@pytest.mark.parametrize("share", ["nan", "0", "1", "-0.5", "inf"])
+@pytest.mark.parametrize("part", [[], ["--part", "all"], ["--part", "test"]])
+def test_a_share_that_is_none_is_refused(tmp_path, plume, share, part):
+    write_plume(plume, tmp_path / "plume.npz")
+    record = ["--plume", tmp_path / "plume.npz", *part, "--train-share", share]
+    for command in (["train", "--out", tmp_path / "policies"], ["bayes", "solve", "-e", "dense"]):
+        with pytest.raises(InputError, match="The share of the record to train on"):
+            run(*command, *record)
+    assert [path.name for path in tmp_path.iterdir()] == ["plume.npz"]

@@ -61,7 +61,10 @@ def export(
         clip=clip,
         source=None if source is None else opt.parse_cell(source),
     )
-    require_target(raw, target, force=force)
+    endings = (".npy", ".npz", ".nc", ".zarr")
+    require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")
+    require(raw is None or raw.resolve() != target.resolve(), f"{target} is the file to read; write to another one.")
+    opt.require_new(target, force)
     plume = opt.read_plume(raw, settings)
 
     from whiffclock.plume.files import write_plume
@@ -80,17 +83,9 @@ def export(
     if json:
         opt.print_json(facts)
         return
-    opt.out.print(f"{target}: {' x '.join(map(str, plume.field.shape))} (t, x, y), {plume.origin}.")
+    opt.out.print(f"{target}: {' x '.join(map(str, plume.field.shape))} (t, x, y), {plume.origin}.", markup=False)
     named = f" --source {x},{y}" if target.suffix == ".npy" else ""
-    opt.out.print(f"Next: whiffclock train --plume {target}{named}")
-
-
-def require_target(raw: Path | None, target: Path, *, force: bool) -> None:
-    """Refuse, before anything is read, a target that cannot be meant."""
-    endings = (".npy", ".npz", ".nc", ".zarr")
-    require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")
-    require(raw is None or raw.resolve() != target.resolve(), f"{target} is the file to read; write to another one.")
-    opt.require_new(target, force)
+    opt.out.print(f"Next: whiffclock train --plume {target}{named}", markup=False)
 
 
 def parse_frames(text: str | None) -> tuple[int, int | None]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from whiffclock.cli import options as opt
 from whiffclock.cli.plume import plume_app
-from whiffclock.params import ENVIRONMENTS, InputError, require, require_threshold
-
-if TYPE_CHECKING:
-    from whiffclock.plume import Plume
-    from whiffclock.plume.statistics import PlumeStatistics
+from whiffclock.params import ENVIRONMENTS, require, require_threshold
 
 Threshold = Annotated[
     str, typer.Option(metavar="C|NAME", help=f"Where a whiff begins: a number, or {', '.join(ENVIRONMENTS)}.")
@@ -28,6 +24,7 @@ def inspect(
     source: opt.Source = None,
     threshold: Threshold = "dense",
     out: Page = None,
+    force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
     """Measure a plume: whiffs, widths, durations, correlations; draw it on one page."""
@@ -35,19 +32,25 @@ def inspect(
     from whiffclock.plume.statistics import plume_statistics
 
     value = parse_threshold(threshold)
-    check_page(out)
+    check_page(out, force)
     plume = opt.open_plume(file, source)
     with opt.talk.status("measuring"):
         statistics = plume_statistics(plume, value)
     if json:
         opt.print_json(statistics.to_dict())
     else:
-        opt.out.print(describe(plume, value), markup=False, highlight=False)
+        snapshots, length, width = plume.field.shape
+        grid = f"{snapshots:,} snapshots of {length} x {width} cells, source at {plume.source}"
+        opt.out.print(f"{plume.origin}\n{grid}; whiffs at c >= {value:g}\n", markup=False, highlight=False)
         for table in statistics_tables(statistics):
             opt.out.print(table)
     if out is not None:
+        from whiffclock.paper.plume.page import plume_page
+
         with opt.talk.status("drawing"):
-            draw_plume(plume, statistics, out)
+            shown = [c for c in sorted({*ENVIRONMENTS.values(), value}) if plume.reaches(c)]
+            plume_page(plume, [statistics if c == value else plume_statistics(plume, c) for c in shown], out)
+        opt.talk.print(f"Page: {out}", markup=False)
 
 
 @plume_app.command()
@@ -56,6 +59,7 @@ def compare(
     b: Annotated[Path | None, typer.Argument(metavar="[B]", help="Another; default: the DNS figures.")] = None,
     threshold: Threshold = "dense",
     out: Page = None,
+    force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
     """Lay two plumes side by side, or one beside what is known of the paper's DNS."""
@@ -68,7 +72,7 @@ def compare(
         b is not None or value == dns.THRESHOLD,
         f"The DNS figures are at {dns.THRESHOLD:g}; at {value:g}, name a second plume to compare with.",
     )
-    check_page(out)
+    check_page(out, force)
     plumes = [opt.open_plume(path) for path in ((a,) if b is None else (a, b))]
     with opt.talk.status("measuring"):
         measured = [plume_statistics(plume, value) for plume in plumes]
@@ -87,34 +91,8 @@ def compare(
     if out is not None:
         from whiffclock.paper.plume.page import comparison_page
 
-        out.parent.mkdir(parents=True, exist_ok=True)
         comparison_page(measured, ["A", "B"][: len(measured)], out)
-        opt.talk.print(f"Page: {out}")
-
-
-def describe(plume: Plume, threshold: float) -> str:
-    """What is measured, in two lines."""
-    snapshots, length, width = plume.field.shape
-    return (
-        f"{plume.origin}\n{snapshots:,} snapshots of {length} x {width} cells, source at {plume.source}; "
-        f"whiffs at c >= {threshold:g}\n"
-    )
-
-
-def draw_plume(plume: Plume, statistics: PlumeStatistics, out: Path) -> None:
-    """The page: the paper's environments as far as the plume reaches them, and the threshold asked for."""
-    from whiffclock.paper.plume.page import plume_page
-    from whiffclock.plume.statistics import plume_statistics
-
-    shown = []
-    for value in sorted({*ENVIRONMENTS.values(), statistics.threshold}):
-        try:
-            shown.append(statistics if value == statistics.threshold else plume_statistics(plume, value))
-        except InputError:
-            continue
-    out.parent.mkdir(parents=True, exist_ok=True)
-    plume_page(plume, shown, out)
-    opt.talk.print(f"Page: {out}")
+        opt.talk.print(f"Page: {out}", markup=False)
 
 
 def parse_threshold(text: str) -> float:
@@ -124,11 +102,9 @@ def parse_threshold(text: str) -> float:
     return value
 
 
-def check_page(out: Path | None) -> None:
+def check_page(out: Path | None, force: bool) -> None:
     """Refuse a page that cannot be drawn, before any work is done."""
-    from whiffclock.archive import require_writable
-
     if out is not None:
         require(out.suffix in _PAGES, f"--out is {out}; a page ends in {', '.join(_PAGES)}.")
         require(not out.is_dir(), f"--out is {out}, which is a folder; name a file.")
-        require_writable(out.parent)
+        opt.require_new(out, force)

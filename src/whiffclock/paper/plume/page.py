@@ -1,166 +1,243 @@
-"""A plume on one page, and two plumes on one page: maps and curves of their statistics."""
+"""A plume on one page, and two plumes on one page: maps and curves of their statistics, the DNS figures as points."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator
 
+from whiffclock.archive import write_whole
 from whiffclock.paper.figures.style import COLOURS
-from whiffclock.paper.plume.curves import Curve, draw_axis, draw_correlation, draw_durations, draw_widths, power, style
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, environment_name
-from whiffclock.plume import Plume
-from whiffclock.plume.statistics import PlumeStatistics
+from whiffclock.plume import Plume, dns
+from whiffclock.plume.correlation import FOLLOWING_LAGS, LAGS
+from whiffclock.plume.statistics import BOX_CENTRES, PlumeStatistics
 
 _INK, _GREY = "#222222", "#666666"
 _PAIR = ("#0072B2", "#D55E00")
-_MAP = "YlGnBu"
+_STYLE: dict[Any, Any] = {
+    "figure.titlesize": 9,
+    "figure.labelsize": 6.5,
+    "axes.titlesize": 8,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 3,
+    "axes.labelsize": 7.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.labelsize": 6.5,
+    "ytick.labelsize": 6.5,
+    "xtick.major.size": 2,
+    "ytick.major.size": 2,
+    "legend.fontsize": 6.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3,
+    "image.origin": "lower",
+    "image.aspect": "auto",
+    "image.interpolation": "nearest",
+}
+#: Widths are drawn where the whiff probability reaches this.
+_LEAST_PROBABILITY = 0.01
+_DOWNWIND, _ACROSS = "x downwind (cells)", "y across (cells)"
 
 
-@dataclass(frozen=True)
-class _Window:
-    """The grid as a picture: extent in cells from the source, and its shape."""
+class Curve(NamedTuple):
+    """Statistics with the name and the colour they are drawn under."""
 
-    extent: tuple[float, float, float, float]
-    aspect: float
+    label: str
+    colour: str
+    statistics: PlumeStatistics
 
-    @classmethod
-    def of(cls, plume: Plume) -> _Window:
-        _, length, width = plume.field.shape
-        x, y = plume.source
-        return cls((-x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5), float(np.clip(width / length, 0.15, 0.35)))
+    @property
+    def downwind(self) -> np.ndarray:
+        """int[x]: cells downwind of the source."""
+        return np.arange(self.statistics.shape[1]) - self.statistics.source[0]
 
 
+@rc_context(_STYLE)
 def plume_page(plume: Plume, statistics: Sequence[PlumeStatistics], path: Path) -> None:
     """Draw ``plume`` with its statistics at one or more thresholds; those of the environments get a map each."""
-    window = _Window.of(plume)
-    picture, small = 6.3 * window.aspect + 0.75, 3.1 * window.aspect + 0.5
-    figure = Figure(figsize=(7.2, picture + 2 * small + 5.4), layout=ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.06))
+    _, length, width = plume.field.shape
+    aspect = float(np.clip(width / length, 0.15, 0.35))
+    picture, small = 6.3 * aspect + 0.75, 3.1 * aspect + 0.5
+    figure = _new_figure(picture + 2 * small + 5.4)
     grid = figure.add_gridspec(5, 2, height_ratios=[picture, small, small, 2.4, 2.4])
-    draw_snapshot(figure, figure.add_subplot(grid[0, :]), plume, window)
-    maps = [figure.add_subplot(grid[1 + i // 2, i % 2]) for i in range(4)]
-    draw_maps(figure, maps, plume, window)
-    curves = [_environment_curve(one) for one in statistics]
-    panels = [figure.add_subplot(grid[3 + i // 2, i % 2]) for i in range(4)]
-    _draw_curves(panels, curves)
-    figure.suptitle(plume.origin, fontsize=9, color=_INK)
-    figure.supxlabel(_about(plume), fontsize=6.5, color=_GREY)
-    figure.savefig(path, dpi=200)
+    _draw_snapshot(figure, figure.add_subplot(grid[0, :]), plume)
+    _draw_maps(figure, [figure.add_subplot(grid[1 + i // 2, i % 2]) for i in range(4)], plume)
+    names = [environment_name(one.threshold) for one in statistics]
+    curves = [Curve(name, COLOURS.get(name, "#555555"), one) for name, one in zip(names, statistics, strict=True)]
+    _draw_curves([figure.add_subplot(grid[3 + i // 2, i % 2]) for i in range(4)], curves)
+    about = (
+        f"{plume.field.shape[0]:,} snapshots of {length} x {width} cells, fingerprint {plume.fingerprint}. Red: "
+        f"source. Outline: start cells (c ≥ {_power(WorldSettings().start_threshold or 0.0)} at least once).\n"
+        "Circles and squares: DNS behind the paper (Zenodo 15469831, CC-BY-4.0), read off maps and searches."
+    )
+    _save(figure, plume.origin, about, path)
 
 
+@rc_context(_STYLE)
 def comparison_page(statistics: Sequence[PlumeStatistics], labels: Sequence[str], path: Path) -> None:
     """Draw the curves of one plume beside the DNS, or of two plumes beside each other and the DNS."""
-    figure = Figure(figsize=(7.2, 5.6), layout=ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.06))
+    figure = _new_figure(5.6)
     curves = [Curve(label, colour, one) for label, colour, one in zip(labels, _PAIR, statistics, strict=False)]
-    panels = [figure.add_subplot(2, 2, i + 1) for i in range(4)]
-    _draw_curves(panels, curves, _INK)
-    threshold = statistics[0].threshold
-    figure.suptitle(f"Whiffs at c ≥ {power(threshold)}", fontsize=9, color=_INK)
-    origins = [f"{label}: {one.origin}" for label, one in zip(labels, statistics, strict=True)]
-    figure.supxlabel("\n".join(origins), fontsize=6.5, color=_GREY)
-    figure.savefig(path, dpi=200)
+    _draw_curves([figure.add_subplot(2, 2, i + 1) for i in range(4)], curves, _INK)
+    origins = [f"{curve.label}: {curve.statistics.origin}" for curve in curves]
+    _save(figure, f"Whiffs at c ≥ {_power(statistics[0].threshold)}", "\n".join(origins), path)
 
 
-def draw_snapshot(figure: Figure, axes: Axes, plume: Plume, window: _Window) -> None:
+def _new_figure(height: float) -> Figure:
+    return Figure(figsize=(7.2, height), layout=ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.06))
+
+
+def _save(figure: Figure, title: str, about: str, path: Path) -> None:
+    """Write the page, whole or not at all; a dollar sign in a name is no formula."""
+    figure.suptitle(title, color=_INK, parse_math=False)
+    figure.supxlabel(about, color=_GREY, parse_math=False)
+    write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:], dpi=200))
+
+
+def _power(value: float) -> str:
+    """A threshold in few letters: 3e-6, 0.5."""
+    return f"{value:g}".replace("e-0", "e-")
+
+
+def _extent(plume: Plume) -> tuple[float, float, float, float]:
+    """The borders of the grid, in cells from the source."""
+    _, length, width = plume.field.shape
+    x, y = plume.source
+    return -x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5
+
+
+def _draw_snapshot(figure: Figure, axes: Axes, plume: Plume) -> None:
     """The concentration half-way through the record."""
     moment = plume.field.shape[0] // 2
     snapshot = np.asarray(plume.field[moment], dtype=float).T
     top = float(snapshot.max())
     top = top if top > 0 else float(plume.highest)
-    image = axes.imshow(
-        np.ma.masked_less(snapshot, 1e-3 * top),
-        origin="lower",
-        extent=window.extent,
-        norm=LogNorm(1e-3 * top, top),
-        cmap="magma_r",
-        aspect="auto",
-        interpolation="nearest",
-    )
-    _source(axes)
-    style(axes, f"Snapshot {moment:,} of {plume.field.shape[0]:,}", "x downwind (cells)", "y across (cells)")
-    bar = figure.colorbar(image, ax=axes, pad=0.01, fraction=0.03)
-    bar.set_label("concentration", fontsize=7.5)
-    bar.ax.tick_params(labelsize=6.5, length=2)
+    shown = np.ma.masked_less(snapshot, 1e-3 * top)
+    image = axes.imshow(shown, extent=_extent(plume), norm=LogNorm(1e-3 * top, top), cmap="magma_r")
+    _draw_source(axes)
+    axes.set(title=f"Snapshot {moment:,} of {plume.field.shape[0]:,}", xlabel=_DOWNWIND, ylabel=_ACROSS)
+    figure.colorbar(image, ax=axes, pad=0.01, fraction=0.03, label="concentration")
 
 
-def draw_maps(figure: Figure, panels: Sequence[Axes], plume: Plume, window: _Window) -> None:
+def _draw_maps(figure: Figure, panels: Sequence[Axes], plume: Plume) -> None:
     """Whiff probability in the four environments, with the outline of the start cells."""
-    starts = _start_map(plume)
-    image = None
+    starts, extent = _start_map(plume), _extent(plume)
     for i, (axes, (name, threshold)) in enumerate(zip(panels, ENVIRONMENTS.items(), strict=True)):
-        shown = _probability(plume, threshold).T
-        image = axes.imshow(
-            np.ma.masked_equal(shown, 0), origin="lower", extent=window.extent, vmin=0, vmax=1, cmap=_MAP,
-            aspect="auto", interpolation="nearest",
-        )  # fmt: skip
-        axes.add_collection(LineCollection(outline(starts, window.extent), colors=_INK, linewidths=0.5))
-        _source(axes)
-        style(axes, "", "x downwind (cells)" if i > 1 else "", "y across (cells)" if i % 2 == 0 else "")
-        axes.set_title(f"{name}: c ≥ {power(threshold)}", fontsize=8, color=COLOURS[name], loc="left", pad=3)
-    if image is not None:
-        bar = figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30)
-        bar.set_label("whiff probability", fontsize=7.5)
-        bar.ax.tick_params(labelsize=6.5, length=2)
-
-
-def outline(cells: np.ndarray, extent: tuple[float, float, float, float]) -> list[np.ndarray]:
-    """Sides that separate the cells of ``cells[x, y]`` from the others, as segments in the plane."""
-    left, bottom = extent[0], extent[2]
-    framed = np.pad(cells, 1)
-    x, y = np.nonzero(framed[1:, 1:-1] != framed[:-1, 1:-1])
-    upright = np.stack([np.stack([x, y], 1), np.stack([x, y + 1], 1)], 1)
-    x, y = np.nonzero(framed[1:-1, 1:] != framed[1:-1, :-1])
-    level = np.stack([np.stack([x, y], 1), np.stack([x + 1, y], 1)], 1)
-    return list(np.concatenate([upright, level]) + np.array([left, bottom]))
-
-
-def _draw_curves(panels: Sequence[Axes], curves: Sequence[Curve], dns_colour: str | None = None) -> None:
-    draw_axis(panels[0], curves, dns_colour)
-    draw_widths(panels[1], curves, dns_colour)
-    draw_durations(panels[2], curves)
-    draw_correlation(panels[3], curves, dns_colour)
-
-
-def _environment_curve(statistics: PlumeStatistics) -> Curve:
-    name = environment_name(statistics.threshold)
-    return Curve(name, COLOURS.get(name, "#555555"), statistics)
-
-
-def _probability(plume: Plume, threshold: float) -> np.ndarray:
-    try:
-        return plume.whiffs(threshold).probability()
-    except InputError:
-        return np.zeros(plume.field.shape[1:])
+        share = plume.whiffs(threshold).probability() if plume.reaches(threshold) else np.zeros(starts.shape)
+        image = axes.imshow(np.ma.masked_equal(share.T, 0), extent=extent, vmin=0, vmax=1, cmap="YlGnBu")
+        axes.add_collection(LineCollection(outline(starts, extent), colors=_INK, linewidths=0.5))
+        _draw_source(axes)
+        axes.set(xlabel=_DOWNWIND if i > 1 else "", ylabel=_ACROSS if i % 2 == 0 else "")
+        axes.set_title(f"{name}: c ≥ {_power(threshold)}", color=COLOURS[name])
+    figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30, label="whiff probability")
 
 
 def _start_map(plume: Plume) -> np.ndarray:
     """bool[x, y]: D_init at the default start threshold; empty where nothing reaches it."""
     cells = np.zeros(plume.field.shape[1:], dtype=bool)
-    settings = WorldSettings()
-    try:
-        found = plume.starts(ENVIRONMENTS["sparser"], settings)
-    except InputError:
-        return cells
-    cells[found[:, 0], found[:, 1]] = True
+    with suppress(InputError):
+        cells[tuple(plume.starts(ENVIRONMENTS["sparser"], WorldSettings()).T)] = True
     return cells
 
 
-def _source(axes: Axes) -> None:
+def _draw_source(axes: Axes) -> None:
     axes.plot(0, 0, "o", ms=4, color="#C00000", mec="white", mew=0.6, zorder=3, clip_on=False)
 
 
-def _about(plume: Plume) -> str:
-    start = WorldSettings().start_threshold or 0.0
-    snapshots, length, width = plume.field.shape
-    return (
-        f"{snapshots:,} snapshots of {length} x {width} cells, fingerprint {plume.fingerprint}. Red: source. "
-        f"Outline: start cells (c ≥ {power(start)} at least once).\n"
-        "Circles and squares: DNS behind the paper (Zenodo 15469831, CC-BY-4.0), read off maps and searches."
-    )
+def outline(cells: np.ndarray, extent: tuple[float, float, float, float]) -> list[np.ndarray]:
+    """Sides that separate the cells of ``cells[x, y]`` from the others, as segments in the plane."""
+    framed = np.pad(cells, 1)
+    x, y = np.nonzero(framed[1:, 1:-1] != framed[:-1, 1:-1])
+    upright = np.stack([np.stack([x, y], 1), np.stack([x, y + 1], 1)], 1)
+    x, y = np.nonzero(framed[1:-1, 1:] != framed[1:-1, :-1])
+    level = np.stack([np.stack([x, y], 1), np.stack([x + 1, y], 1)], 1)
+    return list(np.concatenate([upright, level]) + np.array([extent[0], extent[2]]))
+
+
+def _draw_curves(panels: Sequence[Axes], curves: Sequence[Curve], dns_colour: str | None = None) -> None:
+    """Four panels. The DNS figures have ``dns_colour``, or the colour of the first curve at their threshold."""
+    known = next((curve for curve in curves if curve.statistics.threshold == dns.THRESHOLD), None)
+    points = (dns_colour or known.colour) if known else None
+    _draw_axis(panels[0], curves, points)
+    if dns_colour is None:
+        for curve in curves:
+            if curve.label in dns.BOXES:
+                panels[0].plot(BOX_CENTRES, dns.BOXES[curve.label], "s", ms=3.2, mfc="white", color=curve.colour)
+    _draw_widths(panels[1], curves, points, dns_colour or _GREY)
+    _draw_durations(panels[2], curves)
+    _draw_correlation(panels[3], curves, points)
+
+
+def _draw_axis(axes: Axes, curves: Sequence[Curve], points: str | None) -> None:
+    """Whiff probability along the axis."""
+    for curve in curves:
+        axes.plot(curve.downwind, curve.statistics.probability[:, curve.statistics.source[1]], color=curve.colour)
+    if points:
+        known = dns.AXIS | dns.AXIS_NEAR_SOURCE
+        axes.plot(list(known), list(known.values()), "o", color=points)
+    axes.set(title="Whiff probability on the axis", xlabel=_DOWNWIND, ylabel="P(whiff)", ylim=(-0.02, 1.02))
+
+
+def _draw_widths(axes: Axes, curves: Sequence[Curve], points: str | None, key: str) -> None:
+    """Full width at half maximum along the wind, and the key to the colours."""
+    for curve in curves:
+        seen = curve.statistics.probability.max(axis=1) >= _LEAST_PROBABILITY
+        x = curve.downwind
+        widths = [curve.statistics.width(int(d)) if shown else np.nan for d, shown in zip(x, seen, strict=True)]
+        axes.plot(x, widths, color=curve.colour, label=curve.label)
+    handles: list[Artist] = list(axes.get_legend_handles_labels()[0])
+    if points:
+        axes.plot(list(dns.WIDTH), list(dns.WIDTH.values()), "o", color=points)
+        handles.append(Line2D([], [], ls="", marker="o", color=key, label="DNS"))
+    axes.set(title="Width across the wind", xlabel=_DOWNWIND, ylabel="full width at half maximum (cells)")
+    axes.set_ylim(bottom=0)
+    axes.legend(handles=handles, ncols=2, handlelength=1.6)
+
+
+def _draw_durations(axes: Axes, curves: Sequence[Curve]) -> None:
+    """Distributions of whiff and blank durations in the core."""
+    for curve in curves:
+        for durations, line in ((curve.statistics.whiffs, "-"), (curve.statistics.blanks, "--")):
+            if durations.count:
+                middle = np.sqrt(durations.edges[:-1] * (durations.edges[1:] - 1))
+                seen = durations.density > 0
+                axes.plot(middle[seen], durations.density[seen], line, color=curve.colour, lw=1.1)
+    axes.set(xscale="log", yscale="log", title="Durations near the axis, x = 20 to 80")
+    axes.set(xlabel="duration (snapshots)", ylabel="probability per snapshot")
+    _line_legend(axes, "whiffs", "blanks")
+
+
+def _draw_correlation(axes: Axes, curves: Sequence[Curve], points: str | None) -> None:
+    """Autocorrelation at a fixed cell, and correlation following the flow."""
+    for curve in curves:
+        axes.plot(LAGS, curve.statistics.autocorrelation["20-80"], "-", color=curve.colour)
+        axes.plot(FOLLOWING_LAGS, curve.statistics.following.correlation, "--", color=curve.colour)
+    if points:
+        axes.plot(LAGS, dns.AUTOCORRELATION, "o", color=points)
+        axes.plot(list(dns.FOLLOWING), list(dns.FOLLOWING.values()), "s", ms=3.2, mfc="white", color=points)
+    axes.axhline(0, color=_GREY, lw=0.5)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator([1, 2, 4, 8, 16]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set(title="Autocorrelation of whiffs, x = 20 to 80", xlabel="lag (snapshots)", ylabel="correlation")
+    _line_legend(axes, "at a fixed cell", "following the flow")
+
+
+def _line_legend(axes: Axes, solid: str, dashed: str) -> None:
+    handles = [Line2D([], [], color=_GREY, lw=1.1, ls=ls, label=text) for text, ls in ((solid, "-"), (dashed, "--"))]
+    axes.legend(handles=handles)

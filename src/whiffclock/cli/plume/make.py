@@ -1,9 +1,9 @@
-"""``whiffclock plume simulate``: turbulence, and odor in it."""
+"""``whiffclock plume simulate`` and ``whiffclock plume standin``: turbulence with odor in it, and puffs in a second."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,14 +12,23 @@ from whiffclock.cli.plume import plume_app
 from whiffclock.params import InputError, require
 from whiffclock.plume.simulate.recipe import FlowSettings, OdorSettings, SimulationSettings
 
+if TYPE_CHECKING:
+    from whiffclock.plume import Plume
+
+# What simulate and standin share.
+Out = Annotated[Path, typer.Argument(metavar="FILE.npz", help="Where to write the plume.")]
+Snapshots = Annotated[int, typer.Option(help="Length of the record.")]
+Length = Annotated[int, typer.Option(help="Cells along the wind.")]
+Width = Annotated[int, typer.Option(help="Cells across the wind.")]
+
 
 @plume_app.command()
 def simulate(
-    out: Annotated[Path, typer.Argument(metavar="FILE.npz", help="Where to write the plume.")],
+    out: Out,
     seed: Annotated[int, typer.Option(help="Seed of flow and filaments.")] = SimulationSettings.seed,
-    snapshots: Annotated[int, typer.Option(help="Length of the record.")] = SimulationSettings.snapshots,
-    length: Annotated[int, typer.Option(help="Cells along the wind.")] = SimulationSettings.length,
-    width: Annotated[int, typer.Option(help="Cells across the wind.")] = SimulationSettings.width,
+    snapshots: Snapshots = SimulationSettings.snapshots,
+    length: Length = SimulationSettings.length,
+    width: Width = SimulationSettings.width,
     source_height: Annotated[float, typer.Option(help="In cells.")] = OdorSettings.source_height,
     slice_height: Annotated[float, typer.Option(help="Where the agents move, in cells.")] = OdorSettings.slice_height,
     wind: Annotated[float, typer.Option(help="Bulk speed, cells per snapshot.")] = FlowSettings.wind,
@@ -45,36 +54,18 @@ def simulate(
 
     An interrupted run leaves a checkpoint beside the output, and the same command goes on from it.
     """
-    from whiffclock.plume.files import write_plume
     from whiffclock.plume.simulate.record import simulate as run
 
-    require(out.suffix == ".npz", f"{out} does not end in .npz; the plume is written in that format.")
-    settings = SimulationSettings(
-        snapshots=snapshots,
-        length=length,
-        width=width,
-        spin_up=spin_up,
-        fill=fill,
-        seed=seed,
-        flow=FlowSettings(
-            wind=wind, roughness_drag=roughness, depth=depth, reynolds=reynolds, points=parse_points(points)
-        ),
-        odor=OdorSettings(
-            source_height=source_height,
-            slice_height=slice_height,
-            filaments=filaments,
-            size=size,
-            growth=growth,
-            stretch=stretch,
-            walk=walk,
-            memory=memory,
-            strength=strength,
-            contrast=contrast,
-            contrast_far=contrast_far,
-            turn=turn,
-        ),
-    )
-    opt.require_new(out, force)
+    flow = FlowSettings(
+        wind=wind, roughness_drag=roughness, depth=depth, reynolds=reynolds, points=parse_points(points)
+    )  # fmt: skip
+    odor = OdorSettings(
+        source_height=source_height, slice_height=slice_height, filaments=filaments, size=size, growth=growth,
+        stretch=stretch, walk=walk, memory=memory, strength=strength, contrast=contrast, contrast_far=contrast_far,
+        turn=turn,
+    )  # fmt: skip
+    settings = SimulationSettings(snapshots, length, width, spin_up, fill, seed=seed, flow=flow, odor=odor)
+    require_target(out, force)
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     try:
         with opt.progress_bar("snapshots") as bar:
@@ -82,11 +73,41 @@ def simulate(
             plume = run(settings, checkpoint, lambda n: bar.update(job, advance=n))
     except KeyboardInterrupt:
         kept = f"the same command goes on from {checkpoint}" if checkpoint.exists() else "nothing was kept yet"
-        opt.talk.print(f"whiffclock: stopped; {kept}.")
+        opt.talk.print(f"whiffclock: stopped; {kept}.", markup=False)
         raise typer.Exit(130) from None
-    write_plume(plume, out)
+    store(plume, out)
     checkpoint.unlink(missing_ok=True)
-    opt.out.print(f"{plume.origin}: {snapshots} snapshots of {length} x {width} cells in {out}.")
+
+
+@plume_app.command()
+def standin(
+    out: Out,
+    snapshots: Snapshots = 2598,
+    length: Length = 123,
+    width: Width = 27,
+    seed: Annotated[int, typer.Option(help="Seed of the puffs.")] = 0,
+    force: opt.Force = False,
+) -> None:
+    """Make a stand-in plume of drifting puffs. It is instant, and it is not turbulence."""
+    from whiffclock.plume.standin import standin_plume
+
+    require_target(out, force)
+    store(standin_plume(snapshots, length, width, seed), out)
+
+
+def require_target(out: Path, force: bool) -> None:
+    """Refuse, before any work, a file that cannot be written."""
+    require(out.suffix == ".npz", f"{out} does not end in .npz; the plume is written in that format.")
+    opt.require_new(out, force)
+
+
+def store(plume: Plume, out: Path) -> None:
+    """Write a plume that was made, and say so."""
+    from whiffclock.plume.files import write_plume
+
+    write_plume(plume, out)
+    snapshots, length, width = plume.field.shape
+    opt.out.print(f"{plume.origin}: {snapshots} snapshots of {length} x {width} cells in {out}.", markup=False)
 
 
 def parse_points(text: str) -> tuple[int, int, int]:
