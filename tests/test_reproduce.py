@@ -32,7 +32,7 @@ from whiffclock.paper.dataset import (
 )
 from whiffclock.paper.ensembles import NEEDS, Study
 from whiffclock.paper.figures import FIGURES, drawing
-from whiffclock.paper.page import write_report
+from whiffclock.paper.page.report import write_report
 from whiffclock.paper.profiles import PROFILES, Profile
 from whiffclock.paper.reproduce import needs_of, outlook, parse_figures, reproduce
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, WorldSettings

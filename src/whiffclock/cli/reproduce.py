@@ -44,7 +44,7 @@ def reproduce(
     from whiffclock.archive import require_writable
     from whiffclock.paper.claims import judge
     from whiffclock.paper.ensembles import Study
-    from whiffclock.paper.page import write_report
+    from whiffclock.paper.page.report import write_report
     from whiffclock.paper.profiles import profile_named
     from whiffclock.paper.reproduce import outlook, parse_figures
     from whiffclock.paper.reproduce import reproduce as run

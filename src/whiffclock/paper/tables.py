@@ -15,8 +15,8 @@ from whiffclock.formatting import number, shared_form, short, span
 
 if TYPE_CHECKING:
     from whiffclock.evaluate import Evaluation
-    from whiffclock.experiments.performance import Row
     from whiffclock.paper.claims import Verdict
+    from whiffclock.runs.ensembles import Row
 
 SHOWN = ("G", "T_min/T", "f+")
 _COLOURS = {"holds": "green", "does not hold": "red", "not decidable": "yellow", "not tested": "bright_black"}

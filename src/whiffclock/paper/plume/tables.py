@@ -10,7 +10,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from whiffclock.paper.tables import short
+from whiffclock.formatting import short
 from whiffclock.params import ENVIRONMENTS
 from whiffclock.plume import dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, SEPARATIONS
