@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from whiffclock.episode import WITHOUT_RUNTIME
+from whiffclock.compiling import WITHOUT_RUNTIME
 
 LANES = 64
 
