@@ -14,8 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from whiffclock.agents.bayes import BeliefPolicy, infotaxis, qmdp, quasi_optimal, space_aware_infotaxis
-from whiffclock.agents.independent import discounted_rewards
+from whiffclock.agents.bayes import (
+    BeliefPolicy,
+    discounted_rewards,
+    infotaxis,
+    qmdp,
+    quasi_optimal,
+    space_aware_infotaxis,
+)
 from whiffclock.policy import MOVES
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.files.files import read_model

@@ -7,18 +7,18 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from whiffclock.experiments.forced_blanks import METRICS, BranchSettings, blank_probability, forced_blanks
 
 from whiffclock.agents.bayes import BayesSettings, neighbour, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.files import load_belief_policy, load_policy, save_belief_policy
 from whiffclock.evaluate import evaluate
+from whiffclock.geometry import GEOMETRY as METRICS
 from whiffclock.geometry import geometry
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.plume.files import write_plume
 from whiffclock.plume.standin import standin_plume
 from whiffclock.pomdp.solver import SolverSettings, solve
-from whiffclock.recovery import follow_blanks, follow_return
+from whiffclock.recovery import BranchSettings, blank_probability, follow_blanks, follow_return, forced_blanks
 
 WHIFFCLOCK = [sys.executable, "-c", "from whiffclock.cli import main; main()"]
 DENSE = 3e-6
@@ -107,12 +107,12 @@ def test_blank_probability_by_hand():
 
 
 def test_a_clock_branches_into_its_one_void_trajectory(small):
-    policy = cast_and_surge(30, horizon=60)
+    policy = cast_and_surge(30, length=60)
     branches = forced_blanks(policy, small, DENSE, settings=BranchSettings(trials=5, steps=20, horizon=60))
     void = follow_blanks(policy, policy.begin(np.ones(1, dtype=bool)), 60)[0]
     assert len(branches) > 5
-    for path, at in zip(branches.paths, branches.at, strict=True):
-        assert np.array_equal(path - at, void)  # it never returns, so it is followed for all 60 steps
+    for path in branches.paths:
+        assert np.array_equal(path - path[0], void)  # it never returns, so it is followed for all 60 steps
     assert (branches.metrics[:, METRICS.index("surge_length")] == geometry(void).surge_length).all()
     assert np.isnan(branches.metrics[:, METRICS.index("backtracking_initiation")]).all()
 

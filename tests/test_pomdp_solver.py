@@ -18,9 +18,8 @@ from small_pomdps import (
     tables,
     tiger,
 )
-from whiffclock.agents.independent import discounted_rewards
 
-from whiffclock.agents.bayes import MOVES, BeliefPolicy, by_vectors, qmdp
+from whiffclock.agents.bayes import MOVES, BeliefPolicy, by_vectors, discounted_rewards, qmdp
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.bounds import blind_policies, fast_informed_bound
 from whiffclock.pomdp.files.files import read_model
