@@ -125,7 +125,8 @@ def test_train_on_one_part_and_test_on_the_other(tmp_path, plume):
 def test_a_share_that_is_none_is_refused(tmp_path, plume, share, part):
     write_plume(plume, tmp_path / "plume.npz")
     record = ["--plume", tmp_path / "plume.npz", *part, "--train-share", share]
-    for command in (["train", "--out", tmp_path / "policies"], ["bayes", "solve", "-e", "dense"]):
+    short = ["--seeds", 1, "--episodes", 10, "--horizon", 40, "--out", tmp_path / "policies"]
+    for command in (["train", *short], ["bayes", "solve", "--backups", 1]):
         with pytest.raises(InputError, match="The share of the record to train on"):
-            run(*command, *record)
+            run(*command, *record, "-e", "dense", "--start-threshold", "own")
     assert [path.name for path in tmp_path.iterdir()] == ["plume.npz"]

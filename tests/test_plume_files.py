@@ -12,7 +12,7 @@ import xarray
 import zarr
 
 from whiffclock.params import InputError
-from whiffclock.plume import Plume, reading
+from whiffclock.plume import Plume, files
 from whiffclock.plume.files import ReadSettings, read_plume, write_plume
 from whiffclock.plume.layouts import LAYOUTS, PAPER_SHAPE, Layout, grid_axes, named_axes, shape_axes
 from whiffclock.plume.standin import standin_plume
@@ -117,7 +117,7 @@ ALL = [
 def test_every_layout_gives_the_same_field(tmp_path, monkeypatch, make, in_file):
     path = make(tmp_path)
     if in_file:
-        monkeypatch.setattr(reading, "LOAD_BYTES", 0)
+        monkeypatch.setattr(files, "LOAD_BYTES", 0)
     plume = read_plume(path)
     assert isinstance(plume.field, dask.array.Array) == in_file
     assert plume.field.shape == FIELD.shape
@@ -161,9 +161,9 @@ def test_smoke_loses_the_mean_of_its_first_200_frames(tmp_path):
 @pytest.mark.parametrize("in_file", [False, True])
 @pytest.mark.parametrize("method", ["mean", "point"])
 def test_a_field_is_what_its_settings_say(tmp_path, monkeypatch, in_file, method):
-    monkeypatch.setattr("whiffclock.plume.reading.READ_BYTES", 1000)  # a few snapshots per read
+    monkeypatch.setattr("whiffclock.plume.files.READ_BYTES", 1000)  # a few snapshots per read
     if in_file:
-        monkeypatch.setattr(reading, "LOAD_BYTES", 0)
+        monkeypatch.setattr(files, "LOAD_BYTES", 0)
     np.save(tmp_path / "f.npy", TYX)
     how = ReadSettings(
         axes="tyx", first=4, end=29, crop=(1, 12, 0, 7), downsample=2, downsample_method=method, background=9,
@@ -202,7 +202,7 @@ def test_what_is_written_is_read_again(tmp_path, monkeypatch, plume, ending):
     assert again.field.dtype == plume.field.dtype
     assert ending == "npy" or again.origin == plume.origin
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
-    monkeypatch.setattr(reading, "LOAD_BYTES", 0)
+    monkeypatch.setattr(files, "LOAD_BYTES", 0)
     lazy = read_plume(path)
     write_plume(lazy, tmp_path / "copy.npy")
     assert np.array_equal(np.load(tmp_path / "copy.npy"), plume.field)
@@ -242,7 +242,7 @@ def change_npz(path):
 )
 def test_what_was_damaged_after_it_was_written_is_refused(tmp_path, monkeypatch, in_file, how, damage, ending):
     if in_file:
-        monkeypatch.setattr(reading, "LOAD_BYTES", 0)
+        monkeypatch.setattr(files, "LOAD_BYTES", 0)
     path = tmp_path / f"p.{ending}"
     write_plume(standin_plume(snapshots=300, length=60, width=27), path)
     if "key" in how and ending == "npz":
@@ -380,7 +380,7 @@ def test_a_bad_file_gets_one_sentence_with_its_name(tmp_path, make, how, says):
 
 
 def test_damage_inside_a_file_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "LOAD_BYTES", 0)
+    monkeypatch.setattr(files, "LOAD_BYTES", 0)
     with h5py.File(tmp_path / "packed.h5", "w") as file:
         data = file.create_dataset("field", data=FIELD, chunks=(10, 12, 7), compression="gzip")
         where = data.id.get_chunk_info(1)

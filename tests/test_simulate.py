@@ -254,6 +254,21 @@ def test_a_run_that_was_cut_is_the_run_in_one_go(tmp_path):
     assert "simulated by whiffclock" in whole.origin
 
 
+@pytest.mark.parametrize("name", ["u", "shift", "age", "gust", "field"])
+def test_a_damaged_checkpoint_is_refused(tmp_path, name):
+    run = Simulation(short())
+    for _ in range(15):
+        run.advance()
+    run.save(tmp_path / "checkpoint")
+    with np.load(tmp_path / "checkpoint") as archive:
+        arrays = dict(archive)
+    for cut, says in (({**arrays, name: arrays[name][1:]}, "damaged"), ({name: arrays[name]}, "not a saved")):
+        with (tmp_path / "checkpoint").open("wb") as file:
+            np.savez(file, **cut)
+        with pytest.raises(InputError, match=says):
+            simulate(short(), tmp_path / "checkpoint")
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [

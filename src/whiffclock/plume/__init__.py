@@ -1,7 +1,8 @@
-"""The odor: fields, where they come from, and what a nose makes of them."""
+"""Odor fields: where they come from, and their whiffs."""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,12 +14,6 @@ __all__ = ["Plume", "Whiffs"]
 
 def __getattr__(name: str) -> Any:
     """Import on first use: settings can be read without compiling kernels."""
-    if name == "Plume":
-        from whiffclock.plume.plume import Plume
-
-        return Plume
-    if name == "Whiffs":
-        from whiffclock.plume.whiffs import Whiffs
-
-        return Whiffs
+    if name in __all__:
+        return getattr(importlib.import_module(f"whiffclock.plume.{name.lower()}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -28,25 +28,12 @@ from whiffclock.plume.statistics import BOX_CENTRES, PlumeStatistics
 _INK, _GREY = "#222222", "#666666"
 _PAIR = ("#0072B2", "#D55E00")
 _STYLE: dict[Any, Any] = {
-    "figure.titlesize": 9,
-    "figure.labelsize": 6.5,
-    "axes.titlesize": 8,
-    "axes.titlelocation": "left",
-    "axes.titlepad": 3,
-    "axes.labelsize": 7.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.labelsize": 6.5,
-    "ytick.labelsize": 6.5,
-    "xtick.major.size": 2,
-    "ytick.major.size": 2,
-    "legend.fontsize": 6.5,
-    "legend.frameon": False,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 3,
-    "image.origin": "lower",
-    "image.aspect": "auto",
-    "image.interpolation": "nearest",
+    **dict.fromkeys(("figure.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 6.5),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 2),
+    **{"figure.titlesize": 9, "axes.titlesize": 8, "axes.titlelocation": "left", "axes.titlepad": 3},
+    **{"axes.labelsize": 7.5, "lines.linewidth": 1.2, "lines.markersize": 3},
+    **{"image.origin": "lower", "image.aspect": "auto", "image.interpolation": "nearest"},
 }
 #: Widths are drawn where the whiff probability reaches this.
 _LEAST_PROBABILITY = 0.01

@@ -77,9 +77,7 @@ class Filaments:
         how, age = self.settings, self.age
         variance = how.size**2 + 2 * how.growth * age + how.stretch * age**3
         out = np.zeros((self.length, self.width))
-        concentration(
-            self.position, variance, self.settings.strength, self.settings.slice_height, depth, 0, self.width // 2, out
-        )
+        concentration(self.position, variance, how.strength, how.slice_height, depth, 0, self.width // 2, out)
         return out
 
     def _velocities(self, flow: ChannelFlow, position: np.ndarray, out: np.ndarray) -> None:

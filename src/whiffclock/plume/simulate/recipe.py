@@ -8,6 +8,12 @@ from dataclasses import dataclass, field
 from whiffclock.params import Settings, require, require_positive
 
 
+def _require_not_negative(settings: Settings, *names: str) -> None:
+    for name in names:
+        value = getattr(settings, name)
+        require(0 <= value < math.inf, f"{name} is {value:g}; it must be 0 or more.")
+
+
 @dataclass(frozen=True)
 class FlowSettings(Settings):
     """A turbulent open channel. Lengths in cells, times in snapshots.
@@ -58,10 +64,7 @@ class FlowSettings(Settings):
             "and 8 to 512 in z.",
         )
         require(0 <= self.stretching <= 4, f"stretching is {self.stretching:g}; it must lie between 0 and 4.")
-        require(
-            0 <= self.roughness_drag < math.inf,
-            f"roughness_drag is {self.roughness_drag:g}; it must be 0 (smooth) or more.",
-        )
+        _require_not_negative(self, "roughness_drag")
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,7 @@ class OdorSettings(Settings):
 
     def __post_init__(self) -> None:
         require_positive(self, "source_height", "slice_height", "filaments", "size", "memory", "strength", "turn")
-        for name in ("growth", "stretch", "walk"):
-            value = getattr(self, name)
-            require(0 <= value < math.inf, f"{name} is {value:g}; it must be 0 or more.")
+        _require_not_negative(self, "growth", "stretch", "walk")
         for name in ("contrast", "contrast_far"):
             value = getattr(self, name)
             require(0 < value <= 1, f"{name} is {value:g}; it must lie above 0 and be at most 1.")
@@ -142,9 +143,7 @@ class SimulationSettings(Settings):
     def __post_init__(self) -> None:
         require_positive(self, "length", "width", "steps")
         require(self.snapshots >= 2, f"The number of snapshots is {self.snapshots}; it must be at least 2.")
-        for name in ("spin_up", "fill", "seed"):
-            value = getattr(self, name)
-            require(value >= 0, f"{name} is {value}; it must be 0 or more.")
+        _require_not_negative(self, "spin_up", "fill", "seed")
         for name in ("source_height", "slice_height"):
             value = getattr(self.odor, name)
             require(

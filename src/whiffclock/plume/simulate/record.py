@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from whiffclock.plume.simulate.mixing import contrasts, mix
 from whiffclock.plume.simulate.recipe import SimulationSettings
 
 _FORMAT = "whiffclock simulation 1"
+#: The arrays of flow and filaments that the next step needs.
+_FLOW, _ODOR = ("u", "v", "w", "shift"), ("position", "age", "gust")
 
 
 class Simulation:
@@ -74,21 +77,9 @@ class Simulation:
 
     def save(self, path: Path) -> None:
         """Write everything that is needed to go on."""
-        header = {
-            "format": _FORMAT,
-            "version": __version__,
-            "settings": self.settings.to_dict(),
-            "snapshot": self.snapshot,
-            "random": self.rng.bit_generator.state,
-        }
-        flow, odor = self.flow, self.odor
-        state: dict[str, np.ndarray] = {
-            "u": flow.u,
-            "v": flow.v,
-            "w": flow.w,
-            "shift": flow.shift,
-        }
-        state |= {"position": odor.position, "age": odor.age, "gust": odor.gust}
+        header: dict[str, Any] = {"format": _FORMAT, "version": __version__, "settings": self.settings.to_dict()}
+        header |= {"snapshot": self.snapshot, "random": self.rng.bit_generator.state}
+        state = {name: getattr(self.flow, name) for name in _FLOW} | {name: getattr(self.odor, name) for name in _ODOR}
         state |= {"header": np.array(json.dumps(header)), "field": self.field[: max(self.snapshot, 0)]}
         write_npz(path, state, compress=False)
 
@@ -96,7 +87,8 @@ class Simulation:
     def load(cls, path: Path, settings: SimulationSettings) -> Simulation:
         """Go on from a file that was saved with the same settings."""
         arrays = read_npz(path, "a saved simulation")
-        require("header" in arrays, f"{path} is not a saved simulation.")
+        needed = {"header", "field", *_FLOW, *_ODOR}
+        require(needed <= arrays.keys(), f"{path} is not a saved simulation.")
         header = json.loads(str(arrays["header"]))
         same = header.get("format") == _FORMAT and header.get("version") == __version__
         require(
@@ -106,9 +98,15 @@ class Simulation:
         run = cls(settings)
         run.snapshot = header["snapshot"]
         run.rng.bit_generator.state = header["random"]
-        run.flow.u[:], run.flow.v[:], run.flow.w[:] = arrays["u"], arrays["v"], arrays["w"]
-        run.flow.shift[:] = arrays["shift"]
-        run.odor.position, run.odor.age, run.odor.gust = arrays["position"], arrays["age"], arrays["gust"]
+        flow, odor = {name: arrays[name] for name in _FLOW}, {name: arrays[name] for name in _ODOR}
+        require(
+            all(values.shape == getattr(run.flow, name).shape for name, values in flow.items())
+            and odor["position"].shape == odor["gust"].shape == (*odor["age"].shape, 3)
+            and arrays["field"].shape == run.field[: max(run.snapshot, 0)].shape,
+            f"{path} is damaged; remove it to begin anew.",
+        )
+        vars(run.flow).update(flow)
+        vars(run.odor).update(odor)
         run.field[: len(arrays["field"])] = arrays["field"]
         return run
 
@@ -116,7 +114,7 @@ class Simulation:
 def simulate(
     settings: SimulationSettings,
     checkpoint: Path | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda snapshots: None,
     every: int = 100,
 ) -> Plume:
     """Run to the end, from ``checkpoint`` if it is there, saving to it after every ``every`` snapshots.
@@ -125,12 +123,10 @@ def simulate(
     """
     resume = checkpoint is not None and checkpoint.exists()
     run = Simulation.load(checkpoint, settings) if resume and checkpoint else Simulation(settings)
-    if progress is not None:
-        progress(run.snapshot + settings.spin_up + settings.fill)
+    progress(run.snapshot + settings.spin_up + settings.fill)
     while not run.done:
         run.advance()
-        if progress is not None:
-            progress(1)
+        progress(1)
         if checkpoint is not None and run.snapshot % every == 0:
             run.save(checkpoint)
     return run.plume()
