@@ -2,54 +2,69 @@
 
 Everything has a name: dimensions and coordinates, never positions. NaN stands for a value that there is not.
 
-``searches``: how agents do in tests
-    ============================================  ==========================================================
-    ``mean[kind, trained, tested, agent,          mean over all starts; metrics as in
-    metric]``                                     :data:`whiffclock.evaluate.METRICS`
-    ``strata[kind, trained, tested, agent,        the same by time stratum of the starts, which are the same
-    stratum, metric]``                            for every policy, so that differences can be paired
-    ``lost[kind, trained, tested, agent, x]``     failed searches by the x of their last whiff
-    ``failures[kind, trained, tested, agent]``    all failed searches, those without any whiff among them
-    ``share[kind, trained, tested, agent]``       share of test decisions in the sparsest mode (Q+)
-    ``tau[trained]``                              tau of the two-Q agents
-    ``training_share[trained, agent]``            share of the two-Q agents' training decisions in Q+
-    ``sampled[tested, agent, stratum, metric]``   single-Q agents over the Bayesian agent's starts alone
-    ``cast_angle[tested]``, ``cast_scan[tested,   best half-angle of cast-and-surge in degrees, and the means
-    angle, metric]``                              at all angles
-    ``bound[tested, side]``                       lower and upper bound on the value of the Bayesian POMDP
-    ``scan_share[trained, tau_scanned, replica]`` scan of tau: share of training decisions in Q+ ...
-    ``scan_mean[..., metric]``,                   ... and performance
-    ``scan_strata[..., stratum, metric]``
-    ============================================  ==========================================================
+searches
+--------
+How agents do in tests. Kinds are named in :data:`KINDS`. One that is not trained in one environment (2Q^h,
+cast-and-surge with its best angle, the Bayesian agent) stands where ``trained`` equals ``tested``; the last two have a
+single agent.
 
-    Kinds are named in :data:`KINDS`. A kind that is not trained in one environment (2Q^h, cast-and-surge with its best
-    angle, the Bayesian agent) stands where ``trained`` equals ``tested``; the last two have a single agent.
+- ``mean[kind, trained, tested, agent, metric]``: means over all starts
+- ``strata[kind, trained, tested, agent, stratum, metric]``: the same by time stratum of the starts, which are the same
+  for every policy, so that differences can be paired
+- ``lost[kind, trained, tested, agent, x]``: failed searches by the x of their last whiff
+- ``failures[kind, trained, tested, agent]``: all failed searches, those without any whiff among them
+- ``share[kind, trained, tested, agent]``: share of test decisions in the sparsest mode (Q+)
+- ``tau[trained]``: tau of the two-Q agents
+- ``training_share[trained, agent]``: share of the two-Q agents' training decisions in Q+
+- ``sampled[tested, agent, stratum, metric]``: single-Q agents over the Bayesian agent's starts alone
+- ``cast_angle[tested]``: best half-angle of cast-and-surge, in degrees
+- ``cast_scan[tested, angle, metric]``: means at all angles
+- ``bound[tested, side]``: lower and upper bound on the value of the Bayesian POMDP
+- ``scan_share[trained, tau_scanned, replica]``: scan of tau, share of training decisions in Q+
+- ``scan_mean[trained, tau_scanned, replica, metric]``: scan of tau, means over all starts
+- ``scan_strata[trained, tau_scanned, replica, stratum, metric]``: the same by time stratum
 
-``recoveries``: void trajectories of trained agents
-    ``geometry_of[ensemble, trained, agent, mode, truncation, geometry]``, the metrics;
-    ``steps[ensemble, trained, agent, mode, truncation]``, the moves that count;
-    ``path[ensemble, trained, agent, mode, step, axis]``, positions after 0 .. H moves, int16, 0 where there is no agent
-    (then ``steps`` is NaN); ``start_cells[ensemble, trained]``. Ensembles are "single-Q", "two-Q" and the other
-    initial conditions of :data:`CONDITIONS` (R10), in which single-Q agents are trained; modes are "Q" for single-Q
-    agents, "Q-" and "Q+" for two-Q agents.
+The facts of a run (profile, plume, version, figures that were asked for) are JSON in an attribute.
 
-``setting`` (fig. 1)
-    ``concentration[x, y]`` at one snapshot; ``whiff[environment, x, y]`` there; ``probability[environment, x, y]``;
-    ``mask[x, y]`` of the start cells; an example ``search[moment, quantity]`` with the quantities x, y, whiff, clock;
-    learning curves ``curve[kind, trained, agent, point, column]`` with the columns episode, G, f+, steps. Attributes:
-    snapshot, search_environment, search_arrived, start_cells.
+recoveries
+----------
+Void trajectories of trained agents. Ensembles are "single-Q", "two-Q" and the other initial conditions of
+:data:`CONDITIONS`, in which single-Q agents are trained; the mode of single-Q agents is "Q".
 
-``usage`` (fig. 6)
-    ``blank[environment, x, y]``, mean duration of a blank at a cell, in snapshots;
-    ``decisions[environment, mode, x, y]`` of all two-Q agents in tests; ``by_blank[environment, agent, mode, bin]``,
-    decisions by the mean blank of the cell, in bins between 0, the attribute ``contours``, and infinity, and a last
-    one for cells in which no blank is seen to end.
+- ``geometry_of[ensemble, trained, agent, mode, truncation, geometry]``: the metrics
+- ``steps[ensemble, trained, agent, mode, truncation]``: the moves that count
+- ``path[ensemble, trained, agent, mode, step, axis]``: positions after 0 .. H moves; 0 where there is no agent, and
+  ``steps`` is NaN
+- ``start_cells[ensemble, trained]``: cells in which training starts
 
-``branches`` (fig. 8)
-    ``geometry_of[branch, geometry]``, ``weight[branch]``, ``trial[branch]``, ``environment[branch]``: forced blanks of
-    the Bayesian agent.
+setting
+-------
+For fig. 1. Attributes: snapshot, search_environment, search_arrived, start_cells.
 
-The facts of a run (profile, plume, version, figures that were asked for) are JSON in an attribute of ``searches``.
+- ``concentration[x, y]``: at one snapshot
+- ``whiff[environment, x, y]``: at the same snapshot
+- ``probability[environment, x, y]``: share of all snapshots with a whiff
+- ``mask[x, y]``: start cells
+- ``search[moment, quantity]``: an example search
+- ``curve[kind, trained, agent, point, column]``: learning curves
+
+usage
+-----
+For fig. 6. Attribute: contours.
+
+- ``blank[environment, x, y]``: mean duration of a blank at a cell, in snapshots
+- ``decisions[environment, mode, x, y]``: of all two-Q agents, in tests
+- ``by_blank[environment, agent, mode, bin]``: decisions by the mean blank of the cell, in bins between 0, the contours
+  and infinity, and a last one for cells in which no blank is seen to end
+
+branches
+--------
+For fig. 8: forced blanks of the Bayesian agent.
+
+- ``geometry_of[branch, geometry]``: the metrics of a branch
+- ``weight[branch]``: probability of its blanks
+- ``trial[branch]``: search that it was split off from
+- ``environment[branch]``: where that was
 """
 
 from __future__ import annotations
