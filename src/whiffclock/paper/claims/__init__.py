@@ -21,7 +21,7 @@ from whiffclock.formatting import nan_to_null
 from whiffclock.paper.claims import recoveries, searches
 from whiffclock.paper.claims.select import in_order
 from whiffclock.paper.claims.table import CLAIMS, EVIDENCE, add_claims, evidence
-from whiffclock.paper.claims.verdict import Claim, NotDecidableError, Verdict, decide, without_numbers
+from whiffclock.paper.claims.verdict import Claim, Verdict, decide, without_numbers
 from whiffclock.paper.dataset import Datasets
 
 __all__ = ["CLAIMS", "Claim", "Verdict", "add_claims", "claims_json", "evidence", "judge", "recoveries"]
@@ -40,10 +40,7 @@ def _judge(claim: Claim, data: Datasets) -> Verdict:
         return without_numbers(claim, "not tested", f"The run has no data of {' and '.join(absent)}.")
     # The random numbers of a claim depend on its id alone.
     seed = int(claim.id[1:]) if re.fullmatch(r"C\d+", claim.id) else list(claim.id.encode())
-    try:
-        return decide(claim, EVIDENCE[claim.id](data, claim.margins, np.random.default_rng(seed)))
-    except NotDecidableError as reason:
-        return without_numbers(claim, "not decidable", str(reason))
+    return decide(claim, EVIDENCE[claim.id](data, claim.margins, np.random.default_rng(seed)))
 
 
 def claims_json(verdicts: Sequence[Verdict], data: Datasets) -> str:

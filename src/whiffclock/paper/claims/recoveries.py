@@ -15,7 +15,7 @@ from whiffclock.paper import dataset as ds
 from whiffclock.paper.claims.resampling import DRAWS, Draws, average, interval, sign, trend
 from whiffclock.paper.claims.select import each, over_each
 from whiffclock.paper.claims.table import evidence
-from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, NotDecidableError, Part, parts
+from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, parts
 from whiffclock.paper.quantiles import weighted_quantiles
 
 _WORDS = {name: name.replace("_", " ") for name in GEOMETRY} | {
@@ -77,7 +77,7 @@ def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
     trends = {name: _trend(rng, data, name) for name in _GROWING}
     certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name])[0] > 0]
     if not certain:
-        raise NotDecidableError("None of the three trends is certain here in the first place, so none can survive.")
+        return Evidence([], why="None of the three trends is certain here in the first place, so none can survive.")
     draws = {}
     for truncation in TRUNCATIONS:
         if truncation != MAIN_TRUNCATION and "upwind_search" in certain:
@@ -95,7 +95,7 @@ def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
 def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     chosen = [ds.branches_in(data, name) for name in ds.ENVIRONMENT_NAMES]
     if any(one.sizes["branch"] == 0 for one in chosen):
-        raise NotDecidableError("The Bayesian agent met no whiff to branch from.")
+        return Evidence([], why="The Bayesian agent met no whiff to branch from.")
     ensembles = [Histories.of(one, margins["histories"], rng) for one in chosen]
     breadths, tails, also = {}, {}, {}
     for name in GEOMETRY:

@@ -19,10 +19,6 @@ from whiffclock.paper.quantiles import weighted_quantiles
 _DENSE, _SPARSE = ("denser", "dense"), ("sparse", "sparser")
 
 
-def _strata(data: ds.Datasets, rng: np.random.Generator) -> np.ndarray:
-    return resampled(data.searches.sizes["stratum"], rng)
-
-
 def _by_density(draws: Mapping[str, Draws], margins: Margins) -> list[Part]:
     """Parts with one margin in the two dense environments and another in the two sparse ones."""
     return [Part(name, one, **margins["dense" if name in _DENSE else "sparse"]) for name, one in draws.items()]
@@ -30,7 +26,7 @@ def _by_density(draws: Mapping[str, Draws], margins: Margins) -> list[Part]:
 
 @evidence("C1")
 def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    strata = _strata(data, rng)
+    strata = resampled(data.searches.sizes["stratum"], rng)
     gain = home(data, ds.SINGLE, "strata", metric="G") - home(data, ds.CAST, "strata", metric="G", agent=0)
     worse = home(data, ds.SINGLE, "mean", metric="G") <= home(data, ds.CAST, "mean", metric="G", agent=0)
     also = {"agents no better than cast-and-surge": each(worse.sum("agent"))}
@@ -42,14 +38,14 @@ def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
     bayes = home(data, ds.BAYES, "strata", metric="G", agent=0)
     sampled = data.searches["sampled"].sel(metric="G", drop=True).rename(tested="environment")
     leads = each(bayes - sampled.sel(agent=ds.best_agents(data, ds.SINGLE)).drop_vars("agent"), "stratum")
-    strata = _strata(data, rng)
+    strata = resampled(data.searches.sizes["stratum"], rng)
     draws = {name: Draws(float(one.mean()), one @ strata.T, len(one), len(one) - 1) for name, one in leads.items()}
     return Evidence(parts(draws, margins["lead"]), {"G of the Bayesian agent": each(bayes.mean("stratum"))})
 
 
 @evidence("C3")
 def _success(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    rates = over_each(home(data, ds.SINGLE, "strata", metric="f+"), rng, _strata(data, rng))
+    rates = over_each(home(data, ds.SINGLE, "strata", metric="f+"), rng, resampled(data.searches.sizes["stratum"], rng))
     best = each(home(data, ds.SINGLE, "mean", metric="f+").max("agent"))
     return Evidence(_by_density(rates, margins), {"highest success rate of an agent": best})
 
@@ -140,7 +136,7 @@ def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) 
 
 def _gains(data: ds.Datasets, kind: str, rng: np.random.Generator) -> dict[str, Draws]:
     """Median G of a kind of agent minus median G of single-Q, by environment."""
-    strata = _strata(data, rng)
+    strata = resampled(data.searches.sizes["stratum"], rng)
     one, single = (each(home(data, k, "strata", metric="G"), "agent", "stratum") for k in (kind, ds.SINGLE))
     return {name: over_agents(one[name], rng, strata) - over_agents(single[name], rng, strata) for name in one}
 
@@ -195,7 +191,7 @@ def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
 
 @evidence("C16")
 def _tau(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    strata = _strata(data, rng)
+    strata = resampled(data.searches.sizes["stratum"], rng)
     scan = each(data.searches["scan_strata"].sel(metric="G"), "tau_scanned", "replica", "stratum")
     tau, replicas = data.searches["tau_scanned"].values, data.searches.sizes["replica"]
     thirds = zip(("low", "middle", "high"), np.array_split(np.arange(len(tau)), 3), strict=True)

@@ -34,10 +34,6 @@ _WORST_FIRST: tuple[Word, ...] = ("does not hold", "not decidable", "holds")
 Margins = Mapping[str, Any]
 
 
-class NotDecidableError(Exception):
-    """A claim cannot be looked at; the message says why, as a sentence."""
-
-
 @dataclass(frozen=True)
 class Part:
     """A number that a claim wants ``above`` and ``below`` something; a ``reason`` says why it cannot be decided."""
@@ -84,10 +80,11 @@ def parts(draws: Mapping[str, Draws], wanted: Margins) -> list[Part]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The parts of a claim, and numbers that are shown but not judged."""
+    """The parts of a claim, and numbers that are shown but not judged; without parts, ``why`` says why."""
 
     parts: Sequence[Part]
     also: Mapping[str, Any] = field(default_factory=dict)
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,6 +124,8 @@ class Verdict:
 
 def decide(claim: Claim, evidence: Evidence) -> Verdict:
     """Put parts together."""
+    if not evidence.parts:
+        return without_numbers(claim, "not decidable", evidence.why)
     parts, details, ranks = evidence.parts, {}, []
     outcomes = [part.outcome(len(parts)) for part in parts]
     for part, outcome in zip(parts, outcomes, strict=True):
