@@ -9,7 +9,7 @@ from trainings import clock_task
 
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q, one_mode
-from whiffclock.agents.qlearning import Training, sparse_share, train
+from whiffclock.agents.qlearning import Task, Training, sparse_share, train
 from whiffclock.episode import scheduled
 from whiffclock.evaluate import evaluate
 from whiffclock.memory import clock
@@ -163,3 +163,36 @@ def test_the_truncations_are_read_off_the_training(plume):
     assert len(void_path(policy, truncation="longest blank")) == longest + 1
     assert len(void_path(policy, truncation="mean blank")) == round(blank_sum / blanks) + 1
     assert longest <= largest
+
+
+def test_heuristic_two_q_is_for_the_source_region_of_its_parts(plume):
+    small, large = (
+        train(clock_task(plume, 3e-6, clock(50), LearningSettings.shortened(20), WorldSettings(radius=radius)))
+        for radius in (2.0, 3.0)
+    )
+    with pytest.raises(InputError, match="one source region"):
+        heuristic_two_q(small, large, 7)
+    both = heuristic_two_q(small, small, 7)
+    with pytest.raises(InputError, match="source radius of 2"):
+        evaluate(both, plume, 3e-6, WorldSettings(radius=3))
+
+
+def test_void_records_are_kept_for_each_mode(plume):
+    policy = train(clock_task(plume, 3e-6, clock(100, (4,)), LearningSettings.shortened(500)))
+    minus, plus = policy.records["void"]
+    assert minus[2] > 0
+    assert plus[2] > 0
+    assert len(void_path(policy, 0)) == minus[0] + 1
+    assert len(void_path(policy, 1)) == plus[0] + 1
+    assert len(void_path(policy, 0, "mean blank")) == round(minus[4] / minus[5]) + 1
+
+
+def test_a_clock_shorter_or_longer_than_an_episode_learns(plume):
+    """The length of the clock and the longest episode are two settings."""
+    for length, horizon in ((20, 60), (60, 20)):
+        learning = LearningSettings.shortened(300, horizon=horizon)
+        policy = train(Task(plume, 3e-6, clock(length), learning))
+        assert policy.q.shape == (length, 4)
+        assert policy.records["curve"][:, 3].max() <= horizon
+        assert policy.records["void"][0, 0] <= min(length - 1, horizon)
+        assert evaluate(policy, plume, 3e-6).horizon == horizon

@@ -191,10 +191,10 @@ def test_ctrl_c_stops_cleanly_and_keeps_what_is_finished(folder, tmp_path):
     assert "Traceback" not in errors
     kept = list(tmp_path.rglob("*"))
     assert all(p.is_dir() or p.name.endswith(".npz") for p in kept)
-    from whiffclock.policy import ClockPolicy
+    from whiffclock.policy import TablePolicy
 
     for path in tmp_path.rglob("*.npz"):
-        ClockPolicy.load(path)
+        TablePolicy.load(path)
 
 
 def test_help_and_import_are_light():
@@ -212,3 +212,128 @@ def test_help_and_import_are_light():
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "train" in done.stdout
+
+
+TRAIN = ["--seeds", 1, "--episodes", 200, "--horizon", 40]
+
+
+def test_a_window_is_trained_evaluated_compared_and_described(folder, tmp_path):
+    """Another finite memory goes through all commands like the clock."""
+    plume = ["--plume", folder / "plume.npz"]
+    done = run("train", *plume, "-e", "dense", *TRAIN, "--memory", "window:4", "--out", tmp_path, "--json")
+    (made,) = json.loads(done.stdout)
+    assert made["agent"] == "window-4"
+    assert made["memory"] == {"maker": "window", "n": 4, "length": 40}
+    assert made["file"].endswith("dense/window-4-seed00.npz")
+    again = run("train", *plume, "-e", "dense", *TRAIN, "--memory", "window:4", "--out", tmp_path, "--json")
+    assert json.loads(again.stdout)[0]["trained_now"] is False
+    (seen,) = json.loads(run("evaluate", tmp_path, *plume, "--json").stdout)
+    assert 0 <= seen["f+"]["mean"] <= 1
+    assert seen["horizon"] == 40
+    rows = json.loads(run("compare", tmp_path, folder / "policies", *plume, "-e", "dense", "--json").stdout)["rows"]
+    assert [row["agent"] for row in rows] == ["window-4", "single-Q", "two-Q", "2Q^h", "cast-and-surge"]
+    told = json.loads(run("info", made["file"], "--json").stdout)
+    assert told["memory"]["n"] == 4
+    assert told["recovery"]["surge_length"] >= 0
+    for words, says in (
+        (["window:0"], "1 to 16"),
+        (["sundial"], "there are clock, window"),
+        (["window:4", "--tau", 3], "--tau"),
+    ):
+        bad = run("train", *plume, *TRAIN, "--out", tmp_path / "bad", "--memory", *words)
+        assert bad.returncode == 2
+        assert says in bad.stderr
+        assert bad.stderr.count("\n") == 1
+
+
+def test_training_goes_on_after_an_upgrade_and_with_a_renamed_plume(folder, tmp_path):
+    words = ["-e", "dense", *TRAIN, "--out", tmp_path / "out", "--json"]
+    (made,) = json.loads(run("train", "--plume", folder / "plume.npz", *words).stdout)
+    (tmp_path / "renamed.npz").write_bytes((folder / "plume.npz").read_bytes())
+    (again,) = json.loads(run("train", "--plume", tmp_path / "renamed.npz", *words).stdout)
+    assert again["trained_now"] is False
+    with np.load(made["file"]) as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays["header"]))
+    header["version"] = header["made_from"]["version"] = "0.0.9"
+    np.savez(made["file"], **arrays | {"header": np.array(json.dumps(header))})
+    (upgraded,) = json.loads(run("train", "--plume", folder / "plume.npz", *words).stdout)
+    assert upgraded["trained_now"] is False
+
+
+def test_a_policy_of_version_0_1_is_still_read(folder, tmp_path):
+    """Its header had a clock as long as the episodes, and one void record for all modes."""
+    with np.load(folder / "policies/dense/two-q-tau4-seed00.npz") as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays["header"]))
+    memory = header.pop("memory")
+    clock = {"horizon": memory["length"], **{k: memory[k] for k in ("taus", "split_zero", "literal_tau")}}
+    learning = {k: v for k, v in header["made_from"]["learning"].items() if k != "horizon"}
+    header |= {"format": "whiffclock policy 1", "clock": clock}
+    header["made_from"]["learning"] = learning
+    old = tmp_path / "policies/dense/two-q-tau4-seed00.npz"
+    old.parent.mkdir(parents=True)
+    void = arrays["record_void"].max(axis=0)
+    np.savez(old, **arrays | {"header": np.array(json.dumps(header)), "record_void": void})
+    plume = ["--plume", folder / "plume.npz"]
+    new = folder / "policies/dense/two-q-tau4-seed00.npz"
+    first, second = (json.loads(run("evaluate", path, *plume, "--json").stdout)[0] for path in (old, new))
+    assert first["G"] == second["G"]
+    assert first["horizon"] == second["horizon"] == 60
+    words = ["-e", "dense", "--tau", 4, "--seeds", 1, "--episodes", 300, "--horizon", 60]
+    kept = run("train", *plume, *words, "--out", tmp_path / "policies", "--json")
+    assert json.loads(kept.stdout)[0]["trained_now"] is False
+
+
+def test_tau_is_chosen_for_any_horizon_and_its_scan_is_kept(folder, tmp_path):
+    words = ["train", "--plume", folder / "plume.npz", "-e", "dense", "--tau", "auto", "--seeds", 1, "--episodes", 60]
+    (made,) = json.loads(run(*words, "--horizon", 2, "--out", tmp_path / "two", "--json").stdout)
+    assert made["tau"] == [1]
+    (made,) = json.loads(run(*words, "--horizon", 30, "--out", tmp_path / "long", "--json").stdout)
+    assert made["tau"][0] in (1, 2, 3, 5, 8, 12, 20)
+    scan = list((tmp_path / "long" / ".runs" / "policy").glob("*.npz"))
+    assert len(scan) == 7
+    named = [p for p in (tmp_path / "long").rglob("*.npz") if ".runs" not in p.parts]
+    assert [str(p.relative_to(tmp_path / "long")) for p in named] == [f"dense/two-q-tau{made['tau'][0]}-seed00.npz"]
+    (seen,) = json.loads(run("evaluate", tmp_path / "long", "--plume", folder / "plume.npz", "--json").stdout)
+    assert Path(seen["file"]) == named[0]
+
+
+def test_all_agents_of_a_comparison_have_the_same_horizon(folder, tmp_path):
+    plume = ["--plume", folder / "plume.npz", "-e", "dense"]
+    run("train", *plume, *TRAIN, "--out", tmp_path)
+    rows = json.loads(run("compare", tmp_path, folder / "policies", *plume, "--json").stdout)["rows"]
+    assert {row["best"]["horizon"] for row in rows} == {60}
+    assert next(row["n"] for row in rows if row["agent"] == "single-Q") == 2
+    short = json.loads(run("compare", tmp_path, *plume, "--horizon", 25, "--json").stdout)["rows"]
+    assert {row["best"]["horizon"] for row in short} == {25}
+
+
+def test_records_of_different_policies_have_different_names_and_say_what_made_them(folder, tmp_path):
+    first = folder / "policies/dense/single-q-seed00.npz"
+    other = tmp_path / "dense/single-q-seed00.npz"
+    other.parent.mkdir()
+    other.write_bytes((folder / "policies/sparse/single-q-seed00.npz").read_bytes())
+    words = [first, other, "--plume", folder / "plume.npz", "-e", "dense", "--records", tmp_path / "records"]
+    assert run("evaluate", *words).returncode == 0
+    files = sorted((tmp_path / "records").glob("*.npz"))
+    assert len(files) == 2
+    headers = []
+    for path in files:
+        with np.load(path) as file:
+            headers.append(json.loads(str(file["header"])))
+            assert len(file["arrival"]) == headers[-1]["evaluation"]["starts"]
+    assert sorted(header["made_from"]["threshold"] for header in headers) == [3e-6, 5e-6]
+    assert {header["world"]["radius"] for header in headers} == {2.0}
+
+
+def test_starts_that_are_impossible_are_refused_at_once(tmp_path):
+    field = np.zeros((60, 9, 5))
+    field[1, 5:7, 2] = 1e-5
+    field[55, 8, 2] = 1e-5
+    np.save(tmp_path / "plume.npy", field)
+    words = ["train", "--plume", tmp_path / "plume.npy", "-e", "sparse", *TRAIN, "--out", tmp_path / "out"]
+    done = run(*words, "--start-on-whiff", "--end-of-record", "avoid")
+    assert done.returncode == 2
+    assert "1 of 3 start cells have no whiff among the 20 snapshots" in done.stderr
+    assert done.stderr.count("\n") == 1

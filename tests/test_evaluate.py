@@ -1,5 +1,6 @@
 """Evaluation: the metrics against their definitions, common starts, standard errors."""
 
+import json
 import math
 
 import numpy as np
@@ -136,3 +137,29 @@ def test_an_action_that_is_none_is_refused(plume, action):
     assert evaluate(Chooses(0), plume, 3e-6, settings=EvaluationSettings(snapshots=1, horizon=20)).mean("f+") > 0
     with pytest.raises(InputError, match="actions are 0 to 3"):
         evaluate(Chooses(action), plume, 3e-6, settings=EvaluationSettings(snapshots=1, horizon=20))
+
+
+def test_starts_on_a_whiff_stay_in_their_stratum_and_are_different(plume):
+    world, settings = WorldSettings(start_on_whiff=True), EvaluationSettings(snapshots=8)
+    starts = make_starts(plume, 7e-6, world, settings, 500)
+    edges = np.arange(9) * 200 // 8
+    x, y, t = starts.points.T
+    assert np.array_equal(np.searchsorted(edges, t, side="right") - 1, starts.stratum)
+    assert len(np.unique(starts.points, axis=0)) == len(starts)
+    # There is a start wherever a cell has a whiff in a stratum, and only there.
+    record = plume.whiffs(7e-6)
+    for cell in plume.starts(7e-6, world)[::50]:
+        whiffs = np.flatnonzero(record.series(*cell))
+        here = (x == cell[0]) & (y == cell[1])
+        assert set(starts.stratum[here]) == set(np.searchsorted(edges, whiffs, side="right") - 1)
+    anywhere = make_starts(plume, 7e-6, WorldSettings(), settings, 500)
+    assert len(starts) <= len(anywhere)
+
+
+def test_an_evaluation_is_a_dataset_with_names(plume):
+    seen = evaluate(cast_and_surge(40, 60), plume, 3e-6, settings=EvaluationSettings(snapshots=3, horizon=60))
+    made = seen.to_xarray()
+    assert made.sizes["start"] == len(seen.starts)
+    assert float(made["G"].mean()) == pytest.approx(seen.mean("G"))
+    assert float(made["f+"].groupby("stratum").mean().std(ddof=1)) / 3**0.5 == pytest.approx(seen.standard_error("f+"))
+    assert json.loads(made.attrs["summary"])["starts"] == len(seen.starts)

@@ -158,6 +158,7 @@ class Evaluation:
         made = xr.Dataset({name: ("start", values) for name, values in columns.items()})
         made["mode_steps"] = ("start", "mode"), self.mode_steps
         made["occupancy"] = ("mode", "cell_x", "cell_y"), self.occupancy
+        made = made.set_coords(["x", "y", "snapshot", "stratum"])
         return made.assign_attrs(summary=json.dumps(self.to_dict()))
 
 
