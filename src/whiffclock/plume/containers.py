@@ -11,7 +11,7 @@ import numpy as np
 
 from whiffclock.archive import read_npz
 from whiffclock.params import require
-from whiffclock.plume.layouts import choose_key, known_layout, named_axes, numbered_frames, shape_axes
+from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
 #: What our own files call the field.
 VARIABLE = "concentration"
@@ -136,25 +136,19 @@ def open_zarr(path: Path, key: str | None = None) -> Found:
         return Found(str(path), node, shape_axes(node.shape), node.chunks)
     arrays = {name: item for name, item in node.members(max_depth=None) if isinstance(item, zarr.Array)}
     name = choose_key(str(path), key, {name: item.shape for name, item in arrays.items()})
-    layout, values = known_layout(name), arrays[name]
-    return Found(f"{path}: {name}", values, layout.axes if layout else shape_axes(values.shape), values.chunks)
+    values = arrays[name]
+    return Found(f"{path}: {name}", values, array_axes(name, values.shape, []), values.chunks)
 
 
 def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
     name = choose_key(str(path), key, {str(name): variable.shape for name, variable in data.variables.items()})
-    variable, layout = data[name].variable, known_layout(name)
-    axes = named_axes([str(dimension) for dimension in variable.dims])
+    variable = data[name].variable
+    axes = array_axes(name, variable.shape, [str(dimension) for dimension in variable.dims])
+    blocks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
     said: dict[str, Any] = {}
     if "whiffclock_version" in data.attrs:
         x, y = (int(value) for value in data.attrs["source"])
         said = {"source": (x, y), "origin": str(data.attrs["origin"])}
         if name == VARIABLE:
             said["fingerprint"] = data.attrs.get("fingerprint")
-    return Found(
-        f"{path}: {name}",
-        variable,
-        axes or (layout.axes if layout else shape_axes(variable.shape)),
-        variable.encoding.get("chunksizes") or variable.encoding.get("chunks"),
-        close=data.close,
-        **said,
-    )
+    return Found(f"{path}: {name}", variable, axes, blocks, close=data.close, **said)
