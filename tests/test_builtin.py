@@ -1,6 +1,8 @@
 """The built-in plume: what it says of itself, and that its recipe still makes such a plume."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -78,3 +80,9 @@ def test_the_recipe_makes_such_a_plume(shipped):
     assert np.corrcoef(here.ravel(), there.ravel())[0, 1] > 0.7
     lag_one = [plume_statistics(p).autocorrelation["20-80"][0] for p in (again, shipped.plume)]
     assert lag_one[0] == pytest.approx(lag_one[1], abs=0.15)
+
+
+def test_loading_it_needs_no_library_for_other_files():
+    seen = "import sys; from whiffclock.plume.builtin import builtin_plume; builtin_plume(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"dask", "xarray", "h5py", "zarr"} & set(loaded)

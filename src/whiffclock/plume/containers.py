@@ -1,8 +1,11 @@
-"""Opening files of every kind: each function finds the odor in one kind of file, without reading it yet."""
+"""Opening files of every kind: each function finds the odor in one kind of file, without reading it yet.
+
+What must be closed after reading is entered in ``files``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ import numpy as np
 
 from whiffclock.archive import read_npz
 from whiffclock.params import require
-from whiffclock.plume.layouts import choose_key, known_layout, named_axes, numbered_frames, shape_axes
+from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
 #: What our own files call the field.
 VARIABLE = "concentration"
@@ -33,8 +36,6 @@ class Found:
         Extent of the blocks it is stored in, per axis, where it is stored in blocks.
     background, source, origin, fingerprint
         What else the layout or the file says.
-    close
-        Closes the file.
     """
 
     name: str
@@ -45,17 +46,16 @@ class Found:
     source: tuple[int, int] | None = None
     origin: str | None = None
     fingerprint: str | None = None
-    close: Callable[[], None] = lambda: None
 
 
-def open_npy(path: Path, key: str | None = None) -> Found:
+def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
     """A single array, mapped into memory."""
     require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
     values = np.load(path, mmap_mode="r", allow_pickle=False)
     return Found(str(path), values, shape_axes(values.shape))
 
 
-def open_npz(path: Path, key: str | None = None) -> Found:
+def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
     """An archive: our own with field, source and origin, or any other with a key."""
     arrays = read_npz(path, "a plume file")
     require(
@@ -85,11 +85,11 @@ class _Frames:
         return np.stack([self.file[key][index[1:]] for key in self.keys[index[0]]])
 
 
-def open_hdf5(path: Path, key: str | None = None) -> Found:
+def open_hdf5(path: Path, key: str | None, files: ExitStack) -> Found:
     """HDF5 and MATLAB v7.3: a known layout, one array per snapshot, or one array with three dimensions."""
     import h5py
 
-    file = h5py.File(path, "r")
+    file = files.enter_context(h5py.File(path, "r"))
     shapes: dict[str, tuple[int, ...]] = {}
 
     def note(name: str, item: Any) -> None:
@@ -100,26 +100,27 @@ def open_hdf5(path: Path, key: str | None = None) -> Found:
     frames = numbered_frames(str(path), shapes) if key is None else []
     if frames:
         movie = _Frames(file, frames)
-        return Found(str(path), movie, shape_axes(movie.shape), close=file.close)
+        return Found(str(path), movie, shape_axes(movie.shape))
     name = choose_key(str(path), key, shapes)
     data, layout, where = file[name], known_layout(name), f"{path}: {name}"
     if layout is None:
-        return Found(where, data, shape_axes(data.shape), data.chunks, close=file.close)
+        return Found(where, data, shape_axes(data.shape), data.chunks)
     axes, more = layout.details(file, name)
     origin = f"{layout.about}, {path.name}{more}"
-    return Found(where, data, axes or layout.axes, data.chunks, layout.background, origin=origin, close=file.close)
+    return Found(where, data, axes or layout.axes, data.chunks, layout.background, origin=origin)
 
 
-def open_netcdf(path: Path, key: str | None = None) -> Found:
+def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
     """NetCDF 3 or 4; its dimension names say what the axes are."""
     import xarray
 
     with path.open("rb") as file:
         engine = "scipy" if file.read(3) == b"CDF" else "h5netcdf"
-    return _from_dataset(path, xarray.open_dataset(path, engine=engine, decode_times=False, cache=False), key)
+    data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
+    return _from_dataset(path, files.enter_context(data), key)
 
 
-def open_zarr(path: Path, key: str | None = None) -> Found:
+def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
     """A Zarr folder, with or without dimension names."""
     import xarray
     import zarr
@@ -129,32 +130,26 @@ def open_zarr(path: Path, key: str | None = None) -> Found:
     except (KeyError, ValueError, FileNotFoundError):  # no dimension names, or a single array
         data = xarray.Dataset()
     if data.variables:
-        return _from_dataset(path, data, key)
+        return _from_dataset(path, files.enter_context(data), key)
     node = zarr.open(path, mode="r")
     if isinstance(node, zarr.Array):
         require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
         return Found(str(path), node, shape_axes(node.shape), node.chunks)
     arrays = {name: item for name, item in node.members(max_depth=None) if isinstance(item, zarr.Array)}
     name = choose_key(str(path), key, {name: item.shape for name, item in arrays.items()})
-    layout, values = known_layout(name), arrays[name]
-    return Found(f"{path}: {name}", values, layout.axes if layout else shape_axes(values.shape), values.chunks)
+    values = arrays[name]
+    return Found(f"{path}: {name}", values, array_axes(name, values.shape, []), values.chunks)
 
 
 def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
     name = choose_key(str(path), key, {str(name): variable.shape for name, variable in data.variables.items()})
-    variable, layout = data[name].variable, known_layout(name)
-    axes = named_axes([str(dimension) for dimension in variable.dims])
+    variable = data[name].variable
+    axes = array_axes(name, variable.shape, [str(dimension) for dimension in variable.dims])
+    blocks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
     said: dict[str, Any] = {}
     if "whiffclock_version" in data.attrs:
         x, y = (int(value) for value in data.attrs["source"])
         said = {"source": (x, y), "origin": str(data.attrs["origin"])}
         if name == VARIABLE:
             said["fingerprint"] = data.attrs.get("fingerprint")
-    return Found(
-        f"{path}: {name}",
-        variable,
-        axes or (layout.axes if layout else shape_axes(variable.shape)),
-        variable.encoding.get("chunksizes") or variable.encoding.get("chunks"),
-        close=data.close,
-        **said,
-    )
+    return Found(f"{path}: {name}", variable, axes, blocks, **said)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -48,25 +49,20 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
     settings = settings or ReadSettings()
     require(path.exists(), f"There is no plume file at {path}.")
     try:
-        found = _opener(path)(path, settings.key)
-        plume = _plume(path, found, settings)
-        if found.fingerprint:
-            as_stored = ReadSettings(key=settings.key)
-            stored = plume if settings == as_stored else _plume(path, found, as_stored)
-            require(
-                stored.fingerprint == found.fingerprint,
-                f"{path} is damaged, or was changed after it was written: its values have the fingerprint "
-                f"{stored.fingerprint}, not {found.fingerprint}; export it again.",
-            )
+        with ExitStack() as files:
+            found = _opener(path)(path, settings.key, files)
+            plume = _plume(path, found, settings)
+            if found.fingerprint:
+                _require_fingerprint(path, found, plume, settings)
+            if not isinstance(plume.field, np.ndarray):
+                files.pop_all()  # it stays in its file
+            return plume
     except InputError as error:
         raise error if path.name in str(error) else InputError(f"{path}: {error}") from error
     except PermissionError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
     except (*UNREADABLE, RuntimeError) as error:
         raise InputError(f"{path} is not a readable plume file, or it is damaged: {first_line(error)}.") from error
-    if isinstance(plume.field, np.ndarray):
-        found.close()
-    return plume
 
 
 def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
@@ -75,7 +71,18 @@ def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
     return Plume(reader.field(), source, (found.origin or path.name) + _what_was_done(reader))
 
 
-def _opener(path: Path) -> Callable[[Path, str | None], Found]:
+def _require_fingerprint(path: Path, found: Found, plume: Plume, settings: ReadSettings) -> None:
+    """Refuse values that are not those a file was written with; ``plume`` was read from it with ``settings``."""
+    as_stored = ReadSettings(key=settings.key)
+    here = (plume if settings == as_stored else _plume(path, found, as_stored)).fingerprint
+    require(
+        here == found.fingerprint,
+        f"{path} is damaged, or was changed after it was written: its values have the fingerprint {here}, not "
+        f"{found.fingerprint}; export it again.",
+    )
+
+
+def _opener(path: Path) -> Callable[[Path, str | None, ExitStack], Found]:
     """Which kind of file it is, by its first bytes."""
     if path.is_dir():
         marks = ("zarr.json", ".zgroup", ".zarray")

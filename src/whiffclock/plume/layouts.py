@@ -165,6 +165,12 @@ def shape_axes(shape: tuple[int, ...]) -> str:
     return "tyx" if shape == PAPER_SHAPE else "txy"
 
 
+def array_axes(key: str, shape: tuple[int, ...], dimensions: list[str]) -> str:
+    """Axes of an array, by the names of its dimensions, by its own name, or by its shape."""
+    layout = known_layout(key)
+    return named_axes(dimensions) or (layout.axes if layout else shape_axes(shape))
+
+
 def choose_key(file: str, wanted: str | None, shapes: dict[str, tuple[int, ...]]) -> str:
     """The array to read: the wanted one, that of a known layout, or the only one with three dimensions.
 

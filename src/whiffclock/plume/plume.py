@@ -55,10 +55,8 @@ class Plume:
             min(shape) >= 1 and shape[0] >= 2,
             f"{self.origin}: the field has shape {shape}; it needs two snapshots and one cell at least.",
         )
-        require(
-            np.issubdtype(self.field.dtype, np.floating) or np.issubdtype(self.field.dtype, np.integer),
-            f"{self.origin}: the field holds values of type {self.field.dtype}; it needs real numbers.",
-        )
+        kind = self.field.dtype
+        require(kind.kind in "iuf", f"{self.origin}: the field holds values of type {kind}; it needs real numbers.")
         x, y = self.source
         require(
             0 <= x < shape[1] and 0 <= y < shape[2],
@@ -81,7 +79,7 @@ class Plume:
                 f"{part.stop - 1}; the field must be finite.",
             )
             highest = max(highest, peak)
-            digest.update(np.ascontiguousarray(values).data)
+            digest.update(values.data)
         require(
             highest > 0,
             f"{self.origin}: the highest concentration is {highest:g}; some of the field must be positive.",
@@ -133,7 +131,7 @@ class Plume:
                 f"{self.origin}: nothing reaches the threshold {threshold:g}, the highest concentration is "
                 f"{self.highest:g}; choose a lower threshold.",
             )
-            self._whiffs[threshold] = threshold_field(self.field, threshold, self.source, self.fingerprint)
+            self._whiffs[threshold] = threshold_field(self.field, threshold, self.source)
         return self._whiffs[threshold]
 
     def starts(self, threshold: float, settings: WorldSettings) -> np.ndarray:

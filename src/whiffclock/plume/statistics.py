@@ -8,7 +8,6 @@ Statistics that the grid is too short, too narrow or too poor in whiffs for are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +32,7 @@ CORE = range(20, 81)
 #: Centres, in x, of the boxes of 7 x 5 cells in which thresholds are compared.
 BOX_CENTRES = (20, 40, 60, 80)
 _BOX_REACH = 3
+#: What is unpacked at a time, in slices along the wind.
 _SLAB_BYTES = 64 * 2**20
 
 
@@ -42,10 +42,8 @@ class PlumeStatistics:
 
     Attributes
     ----------
-    origin, fingerprint, shape, source
-        The plume they are of; ``shape`` is (snapshots, length, width).
-    threshold
-        Where a whiff begins.
+    origin, fingerprint, shape, source, threshold
+        The plume they are of, with its (snapshots, length, width), and where a whiff begins.
     probability
         float[x, y]: share of snapshots with a whiff.
     whiff_duration, blank_duration
@@ -149,7 +147,8 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
     counts = np.zeros((3, length, width), dtype=np.int64)
     covariance = np.zeros((length, 1 + len(corr.LAGS)))
     probability = np.zeros((length, width))
-    for part in _slabs(whiffs):
+    slab = max(1, _SLAB_BYTES // (snapshots * width))
+    for part in (slice(first, first + slab) for first in range(0, length, slab)):
         record = whiffs.record(part)
         counts[:, part] = transitions(record)
         probability[part] = record.mean(axis=1)
@@ -243,14 +242,6 @@ def _next_whiff(counts: np.ndarray, snapshots: int) -> tuple[float, float]:
     whiffs, stays, begins = (int(n) for n in counts.sum(axis=(1, 2)))
     blanks = counts[0].size * (snapshots - 1) - whiffs
     return stays / whiffs if whiffs else math.nan, begins / blanks if blanks else math.nan
-
-
-def _slabs(whiffs: Whiffs) -> Iterator[slice]:
-    """Slices along the wind, small enough to unpack in memory."""
-    snapshots, length, width = whiffs.shape
-    size = max(1, _SLAB_BYTES // (snapshots * width))
-    for first in range(0, length, size):
-        yield slice(first, min(first + size, length))
 
 
 def plain(value: Any) -> Any:

@@ -42,15 +42,12 @@ class Whiffs:
         A whiff is a concentration of at least this.
     source
         Cell (x, y) of the source.
-    fingerprint
-        Fingerprint of the plume this was made from.
     """
 
     words: np.ndarray
     width: int
     threshold: float
     source: tuple[int, int]
-    fingerprint: str = ""
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -87,20 +84,20 @@ class Whiffs:
         return counts / self.words.shape[2]
 
 
-def threshold_field(field: Field, threshold: float, source: tuple[int, int], fingerprint: str = "") -> Whiffs:
+def threshold_field(field: Field, threshold: float, source: tuple[int, int]) -> Whiffs:
     """Threshold ``field[t, x, y]``, some snapshots at a time."""
     lowest = single(threshold)
     snapshots, length, width = field.shape
     words = np.empty((length, -(-width // _WORD), snapshots), dtype=np.uint32)
     for part in time_chunks(field):
         words[:, :, part] = np.moveaxis(_pack(single(field[part]) >= lowest), 0, 2)
-    return Whiffs(words, width, threshold, source, fingerprint)
+    return Whiffs(words, width, threshold, source)
 
 
 def single(values: Field | float) -> np.ndarray:
     """Concentrations in single precision, in which they are compared and fingerprinted."""
     with np.errstate(over="ignore"):
-        return np.asarray(values).astype("<f4", copy=False)
+        return np.ascontiguousarray(values, dtype="<f4")
 
 
 def time_chunks(field: Field) -> Iterator[slice]:
@@ -129,8 +126,7 @@ def start_cells(start: Whiffs, settings: WorldSettings) -> np.ndarray:
 
 def _pack(whiffs: np.ndarray) -> np.ndarray:
     """bool[..., y] to uint32[..., w]."""
-    width = whiffs.shape[-1]
-    padding = [(0, 0)] * (whiffs.ndim - 1) + [(0, -width % _WORD)]
+    padding = [(0, 0)] * (whiffs.ndim - 1) + [(0, -whiffs.shape[-1] % _WORD)]
     octets = np.packbits(np.pad(whiffs, padding), axis=-1, bitorder="little")
     return np.ascontiguousarray(octets).view("<u4")
 
