@@ -1,12 +1,14 @@
 """The Bayesian agent: its model of a plume, its file, its recovery, and the commands."""
 
 import json
+import re
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from small_pomdps import TIGER
 
 from whiffclock.agents.bayes import BayesSettings, neighbour, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
@@ -158,6 +160,13 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
     assert other.returncode == 2
     assert "was not solved for this" in other.stderr
 
+    with np.load(policy) as archive:
+        arrays = dict(archive)
+    np.savez(tmp_path / "doubled.npz", **arrays | {"vectors": 2 * arrays["vectors"]})
+    doubled = run(*solve_words, "--force", "--start", tmp_path / "doubled.npz")
+    assert (doubled.returncode, doubled.stdout) == (2, "")
+    assert re.fullmatch(r"whiffclock: Vector \d+ to start from is not a lower bound: .*\.", doubled.stderr.strip())
+
     words = ["--plume", plume, "--snapshots", 2, "--json"]
     tested = json.loads(run("bayes", "evaluate", policy, "-a", "QMDP", "-e", "dense", *words).stdout)
     assert [row["agent"] for row in tested] == ["bayes", "QMDP"]
@@ -190,35 +199,44 @@ def test_bad_input_gets_one_sentence(words, sentence):
 
 def test_pomdp_solve_writes_a_policy_to_go_on_from(tmp_path):
     model, policy = tmp_path / "tiger.pomdp", tmp_path / "tiger.policy"
-    model.write_text(
-        """discount: 0.95
-values: reward
-states: left right
-actions: listen open-left open-right
-observations: left right
-T: listen
-identity
-T: open-left
-uniform
-T: open-right
-uniform
-O: listen
-0.85 0.15
-0.15 0.85
-O: open-left
-uniform
-O: open-right
-uniform
-R: listen : * : * : * -1
-R: open-left : left : * : * -100
-R: open-left : right : * : * 10
-R: open-right : left : * : * 10
-R: open-right : right : * : * -100
-"""
-    )
+    model.write_text(TIGER)
     first = json.loads(run("pomdp", "solve", model, "--json", "--out", policy).stdout)
     assert first["ended"] == "gap reached"
     assert first["lower"] <= 19.3721  # bounds of the reference solver: 19.3711 and 19.3721
     assert first["upper"] >= 19.3711
     on = json.loads(run("pomdp", "solve", model, "--json", "--start", policy, "--backups", 0).stdout)
     assert on["lower"] == pytest.approx(first["lower"], abs=1e-9)
+    more = re.sub(
+        r">([-0-9. ]+)<", lambda m: f">{' '.join(str(1.5 * float(x)) for x in m[1].split())}<", policy.read_text()
+    )
+    policy.write_text(more)
+    refused = run("pomdp", "solve", model, "--start", policy, "--backups", 0)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert re.fullmatch(r"whiffclock: .* are not lower bounds: they promise 29\.05.*\.", refused.stderr.strip())
+
+
+def test_names_with_square_brackets_are_names(small, model, tmp_path):
+    plume, policy = tmp_path / "[b].npz", tmp_path / "[red]x.npz"
+    write_plume(replace(small, origin="made by [/a]"), plume)
+    solved = run("bayes", "solve", "--plume", plume, "-e", "dense", "--backups", 9, "--out", policy)
+    assert solved.returncode == 0, solved.stderr
+    assert "made by [/a]" in solved.stdout
+    tested = run("bayes", "evaluate", policy, "--plume", plume, "--snapshots", 1)
+    assert tested.returncode == 0, tested.stderr
+    assert "[red]x" in tested.stdout
+    assert "made by [/a]" in tested.stdout
+    assert "[red]x in dense: " in tested.stderr
+    tiger = tmp_path / "[/i].pomdp"
+    tiger.parent.mkdir()
+    tiger.write_text(TIGER)
+    solved = run("pomdp", "solve", tiger, "--backups", 9, "--out", tmp_path / "[/p].policy")
+    assert solved.returncode == 0, solved.stderr
+    assert "[/i].pomdp" in solved.stdout.replace("\n", "")
+    assert (tmp_path / "[/p].policy").exists()
+
+
+def test_a_policy_of_no_environment_needs_one_named(model, tmp_path):
+    save_belief_policy(tmp_path / "any.npz", neighbour("QMDP", model))
+    refused = run("bayes", "evaluate", tmp_path / "any.npz")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.endswith("any.npz belongs to no environment; name one with --environment.\n")

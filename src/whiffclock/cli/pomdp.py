@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from whiffclock.cli import app, solving
 from whiffclock.cli import options as opt
@@ -45,7 +46,7 @@ def solve(
 
     settings = solving.solver_settings(seconds, backups, gap, megabytes, sampling, seed)
     opt.require_new(out, force)
-    with opt.talk.status(f"reading {file.name}"):
+    with opt.talk.status(f"reading {escape(file.name)}"):
         tables = read_model(file)
         model = BlockModel(tables)
         vectors = from_table(model, *read_policy(start, tables)) if start is not None else []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from whiffclock.cli import options as opt
 
@@ -40,7 +41,7 @@ def solver_bar(what: str, settings: SolverSettings) -> Iterator[Callable[[State]
     """Both bounds as they come together, and how much of the budget is used."""
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         TextColumn("{task.fields[bounds]}"),
         TimeElapsedColumn(),
@@ -62,7 +63,7 @@ def result_table(facts: dict[str, Any]) -> Table:
     grid.add_column(justify="right", style="bold")
     grid.add_column()
     for name, value in facts.items():
-        grid.add_row(name.replace("_", " "), f"{value:,.6g}" if isinstance(value, float) else f"{value}")
+        grid.add_row(name.replace("_", " "), Text(f"{value:,.6g}" if isinstance(value, float) else str(value)))
     return grid
 
 

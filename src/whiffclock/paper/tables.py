@@ -70,7 +70,7 @@ def evaluation_table(named: Sequence[tuple[str, str, Evaluation]], title: str, c
     for metric in SHOWN:
         table.add_column(metric, no_wrap=True)
     for label, environment, evaluation in named:
-        table.add_row(label, environment, *(with_error(evaluation, metric) for metric in SHOWN))
+        table.add_row(Text(label), environment, *(with_error(evaluation, metric) for metric in SHOWN))
     return table
 
 
@@ -98,5 +98,9 @@ def _digits(numbers: Sequence[float]) -> int:
 
 def _table(title: str, caption: str) -> Table:
     return Table(
-        title=title, caption=caption or None, box=box.SIMPLE_HEAD, caption_justify="left", padding=(0, 1, 0, 0)
+        title=title,
+        caption=Text(caption) if caption else None,
+        box=box.SIMPLE_HEAD,
+        caption_justify="left",
+        padding=(0, 1, 0, 0),
     )

@@ -200,6 +200,11 @@ class GridUpper:
 
     def __init__(self, model: GridSearch) -> None:
         self._straight = model.straight
+        self._in_target = model.in_target
+
+    def states(self, block: int = 0) -> np.ndarray:
+        """Value of each cell if the position were known; no belief contains the target region."""
+        return np.where(self._in_target, np.inf, self._straight)
 
     def at(self, belief: GridBelief) -> float:
         """Expected value over the belief's cells."""
@@ -300,7 +305,8 @@ class GridVectors:
             return
         before = (np.where(spread.probability > 0, lower, 0.0) * spread.probability).astype(np.float32)
         best = before.copy()
-        self._compare(first, *spread.children, best, pick)
+        cells, table = spread.children
+        self._compare(first, cells, table, best, pick)
         better = best > before
         lower[better] = best[better] / spread.probability[better]
 
