@@ -101,6 +101,58 @@ def test_a_damaged_file_is_refused(agent, tmp_path):
         load_policy(path)
 
 
+def _changed_header(**changes):
+    def change(arrays):
+        header = json.loads(str(arrays["header"])) | changes
+        return arrays | {"header": np.array(json.dumps({k: v for k, v in header.items() if v is not ...}))}
+
+    return change
+
+
+def _changed(name, change):
+    return lambda arrays: arrays | {name: change(arrays[name])}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(_changed_header(**{name: ...}) for name in ("name", "made_from", "discount")),
+        *(_changed_header(name=name) for name in (None, 3, "dowsing")),
+        *(_changed_header(made_from=value) for value in (None, [], "x", 1)),
+        *(_changed_header(made_from={"threshold": value}) for value in ("a", -1, [], float("nan"))),
+        *(_changed_header(made_from=value) for value in ({"plume": 3}, {"world": []}, {"plume_origin": {}})),
+        *(_changed_header(discount=value) for value in (None, "0.9", 1, 0, float("nan"), float("inf"), [])),
+        *(_changed("header", lambda _, text=text: np.array(text)) for text in ("", "[]", "3", "{", 4.0)),
+        *(
+            lambda arrays, name=name: {key: value for key, value in arrays.items() if key != name}
+            for name in ("likelihood", "target", "initial", "moves", "vectors", "actions", "header")
+        ),
+        *(_changed(name, lambda a: a[:-1]) for name in ("likelihood", "target", "initial", "moves", "actions")),
+        *(_changed(name, lambda a: a[None]) for name in ("likelihood", "target", "initial", "moves", "vectors")),
+        *(_changed(name, lambda a: a.astype(str)) for name in ("likelihood", "target", "initial", "moves", "vectors")),
+        *(_changed(name, lambda a: a * np.nan) for name in ("likelihood", "initial", "moves", "vectors", "actions")),
+        *(_changed(name, lambda a: a.astype(float) + 0.5) for name in ("target", "moves", "actions")),
+        _changed("actions", lambda a: a + 4),
+        _changed("moves", lambda a: -a),
+        _changed("vectors", lambda a: a[:, :-1]),
+        lambda arrays: arrays | {"vectors": arrays["vectors"][:0], "actions": arrays["actions"][:0]},
+        _changed("target", np.zeros_like),
+    ],
+)
+def test_every_broken_part_of_a_file_is_refused_in_one_sentence(agent, tmp_path, change):
+    path = tmp_path / "policy.npz"
+    save_belief_policy(path, agent)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    np.savez(path, **change(arrays))
+    with pytest.raises(InputError) as refused:
+        load_policy(path)
+    message = str(refused.value)
+    assert message.startswith(str(path))
+    assert message.endswith(".")
+    assert "\n" not in message
+
+
 def test_blank_probability_by_hand():
     blank = np.array([[0.5, 0.25], [0.8, 1.0]])
     path = np.array([[0, 0], [0, 1], [1, 1], [1, 0], [2, 0]])
@@ -170,6 +222,9 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
     words = ["--plume", plume, "--snapshots", 2, "--json"]
     tested = json.loads(run("bayes", "evaluate", policy, "-a", "QMDP", "-e", "dense", *words).stdout)
     assert [row["agent"] for row in tested] == ["bayes", "QMDP"]
+    short = json.loads(run("bayes", "evaluate", policy, "-a", "QMDP", "-e", "dense", "--horizon", 4, *words).stdout)
+    assert [row["horizon"] for row in short] == [4, 4]
+    assert all(few["f+"]["mean"] < many["f+"]["mean"] for few, many in zip(short, tested, strict=True))
     plain = json.loads(run("evaluate", policy, *words).stdout)
     assert plain[0]["G"] == tested[0]["G"]
     known = json.loads(run("info", policy, "--json").stdout)
