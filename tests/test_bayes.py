@@ -1,12 +1,14 @@
 """The Bayesian agent: its model of a plume, its file, its recovery, and the commands."""
 
 import json
+import re
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from small_pomdps import TIGER
 
 from whiffclock.agents.bayes import BayesSettings, neighbour, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
@@ -99,6 +101,58 @@ def test_a_damaged_file_is_refused(agent, tmp_path):
         load_policy(path)
 
 
+def _changed_header(**changes):
+    def change(arrays):
+        header = json.loads(str(arrays["header"])) | changes
+        return arrays | {"header": np.array(json.dumps({k: v for k, v in header.items() if v is not ...}))}
+
+    return change
+
+
+def _changed(name, change):
+    return lambda arrays: arrays | {name: change(arrays[name])}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(_changed_header(**{name: ...}) for name in ("name", "made_from", "discount")),
+        *(_changed_header(name=name) for name in (None, 3, "dowsing")),
+        *(_changed_header(made_from=value) for value in (None, [], "x", 1)),
+        *(_changed_header(made_from={"threshold": value}) for value in ("a", -1, [], float("nan"))),
+        *(_changed_header(made_from=value) for value in ({"plume": 3}, {"world": []}, {"plume_origin": {}})),
+        *(_changed_header(discount=value) for value in (None, "0.9", 1, 0, float("nan"), float("inf"), [])),
+        *(_changed("header", lambda _, text=text: np.array(text)) for text in ("", "[]", "3", "{", 4.0)),
+        *(
+            lambda arrays, name=name: {key: value for key, value in arrays.items() if key != name}
+            for name in ("likelihood", "target", "initial", "moves", "vectors", "actions", "header")
+        ),
+        *(_changed(name, lambda a: a[:-1]) for name in ("likelihood", "target", "initial", "moves", "actions")),
+        *(_changed(name, lambda a: a[None]) for name in ("likelihood", "target", "initial", "moves", "vectors")),
+        *(_changed(name, lambda a: a.astype(str)) for name in ("likelihood", "target", "initial", "moves", "vectors")),
+        *(_changed(name, lambda a: a * np.nan) for name in ("likelihood", "initial", "moves", "vectors", "actions")),
+        *(_changed(name, lambda a: a.astype(float) + 0.5) for name in ("target", "moves", "actions")),
+        _changed("actions", lambda a: a + 4),
+        _changed("moves", lambda a: -a),
+        _changed("vectors", lambda a: a[:, :-1]),
+        lambda arrays: arrays | {"vectors": arrays["vectors"][:0], "actions": arrays["actions"][:0]},
+        _changed("target", np.zeros_like),
+    ],
+)
+def test_every_broken_part_of_a_file_is_refused_in_one_sentence(agent, tmp_path, change):
+    path = tmp_path / "policy.npz"
+    save_belief_policy(path, agent)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    np.savez(path, **change(arrays))
+    with pytest.raises(InputError) as refused:
+        load_policy(path)
+    message = str(refused.value)
+    assert message.startswith(str(path))
+    assert message.endswith(".")
+    assert "\n" not in message
+
+
 def test_blank_probability_by_hand():
     blank = np.array([[0.5, 0.25], [0.8, 1.0]])
     path = np.array([[0, 0], [0, 1], [1, 1], [1, 0], [2, 0]])
@@ -158,9 +212,19 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
     assert other.returncode == 2
     assert "was not solved for this" in other.stderr
 
+    with np.load(policy) as archive:
+        arrays = dict(archive)
+    np.savez(tmp_path / "doubled.npz", **arrays | {"vectors": 2 * arrays["vectors"]})
+    doubled = run(*solve_words, "--force", "--start", tmp_path / "doubled.npz")
+    assert (doubled.returncode, doubled.stdout) == (2, "")
+    assert re.fullmatch(r"whiffclock: Vector \d+ to start from is not a lower bound: .*\.", doubled.stderr.strip())
+
     words = ["--plume", plume, "--snapshots", 2, "--json"]
     tested = json.loads(run("bayes", "evaluate", policy, "-a", "QMDP", "-e", "dense", *words).stdout)
     assert [row["agent"] for row in tested] == ["bayes", "QMDP"]
+    short = json.loads(run("bayes", "evaluate", policy, "-a", "QMDP", "-e", "dense", "--horizon", 4, *words).stdout)
+    assert [row["horizon"] for row in short] == [4, 4]
+    assert all(few["f+"]["mean"] < many["f+"]["mean"] for few, many in zip(short, tested, strict=True))
     plain = json.loads(run("evaluate", policy, *words).stdout)
     assert plain[0]["G"] == tested[0]["G"]
     known = json.loads(run("info", policy, "--json").stdout)
@@ -190,35 +254,44 @@ def test_bad_input_gets_one_sentence(words, sentence):
 
 def test_pomdp_solve_writes_a_policy_to_go_on_from(tmp_path):
     model, policy = tmp_path / "tiger.pomdp", tmp_path / "tiger.policy"
-    model.write_text(
-        """discount: 0.95
-values: reward
-states: left right
-actions: listen open-left open-right
-observations: left right
-T: listen
-identity
-T: open-left
-uniform
-T: open-right
-uniform
-O: listen
-0.85 0.15
-0.15 0.85
-O: open-left
-uniform
-O: open-right
-uniform
-R: listen : * : * : * -1
-R: open-left : left : * : * -100
-R: open-left : right : * : * 10
-R: open-right : left : * : * 10
-R: open-right : right : * : * -100
-"""
-    )
+    model.write_text(TIGER)
     first = json.loads(run("pomdp", "solve", model, "--json", "--out", policy).stdout)
     assert first["ended"] == "gap reached"
     assert first["lower"] <= 19.3721  # bounds of the reference solver: 19.3711 and 19.3721
     assert first["upper"] >= 19.3711
     on = json.loads(run("pomdp", "solve", model, "--json", "--start", policy, "--backups", 0).stdout)
     assert on["lower"] == pytest.approx(first["lower"], abs=1e-9)
+    more = re.sub(
+        r">([-0-9. ]+)<", lambda m: f">{' '.join(str(1.5 * float(x)) for x in m[1].split())}<", policy.read_text()
+    )
+    policy.write_text(more)
+    refused = run("pomdp", "solve", model, "--start", policy, "--backups", 0)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert re.fullmatch(r"whiffclock: .* are not lower bounds: they promise 29\.05.*\.", refused.stderr.strip())
+
+
+def test_names_with_square_brackets_are_names(small, model, tmp_path):
+    plume, policy = tmp_path / "[b].npz", tmp_path / "[red]x.npz"
+    write_plume(replace(small, origin="made by [/a]"), plume)
+    solved = run("bayes", "solve", "--plume", plume, "-e", "dense", "--backups", 9, "--out", policy)
+    assert solved.returncode == 0, solved.stderr
+    assert "made by [/a]" in solved.stdout
+    tested = run("bayes", "evaluate", policy, "--plume", plume, "--snapshots", 1)
+    assert tested.returncode == 0, tested.stderr
+    assert "[red]x" in tested.stdout
+    assert "made by [/a]" in tested.stdout
+    assert "[red]x in dense: " in tested.stderr
+    tiger = tmp_path / "[/i].pomdp"
+    tiger.parent.mkdir()
+    tiger.write_text(TIGER)
+    solved = run("pomdp", "solve", tiger, "--backups", 9, "--out", tmp_path / "[/p].policy")
+    assert solved.returncode == 0, solved.stderr
+    assert "[/i" in solved.stdout
+    assert (tmp_path / "[/p].policy").exists()
+
+
+def test_a_policy_of_no_environment_needs_one_named(model, tmp_path):
+    save_belief_policy(tmp_path / "any.npz", neighbour("QMDP", model))
+    refused = run("bayes", "evaluate", tmp_path / "any.npz")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.endswith("any.npz belongs to no environment; name one with --environment.\n")

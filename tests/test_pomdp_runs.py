@@ -13,6 +13,7 @@ from whiffclock.params import InputError
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.prune import prune
 from whiffclock.pomdp.solver import SolverSettings, solve
+from whiffclock.pomdp.start import shortfall
 
 # The same seed gives the same bits
 
@@ -75,8 +76,8 @@ def test_a_callback_hears_all_that_is_kept():
     assert len(heard) >= 2
 
 
-@pytest.mark.parametrize("kind", ["grid", "tables", "look"])
-def test_a_warm_start_has_its_bound_at_once(kind):
+def solved(kind):
+    """A model, its solution, and the solution's vectors to start from."""
     model = {
         "grid": lambda: search(5, (15, 9), 0.95),
         "tables": lambda: BlockModel(tiger()),
@@ -88,12 +89,69 @@ def test_a_warm_start_has_its_bound_at_once(kind):
         for k in range(model.n_blocks)
         for vector, action in zip(first.vectors.array(k), first.vectors.actions(k), strict=True)
     ]
+    return model, first, start
+
+
+@pytest.mark.parametrize("kind", ["grid", "tables", "look"])
+def test_a_warm_start_has_its_bound_at_once(kind):
+    model, first, start = solved(kind)
     again = solve(model, SolverSettings(seconds=None, backups=0), start)
     assert again.backups == 0
     assert again.history[0].lower >= first.lower - 1e-6
     assert again.lower > solve(model, SolverSettings(seconds=None, backups=0)).lower  # not by itself
     assert again.upper >= first.lower
     check_proper(again)
+
+
+@pytest.mark.parametrize("kind", ["grid", "tables", "look"])
+@pytest.mark.parametrize("change", [lambda v: 2 * v, lambda v: 1.1 * v, lambda v: v + 0.1 * np.ptp(v)])
+def test_vectors_that_are_not_lower_bounds_are_refused(kind, change):
+    model, _, start = solved(kind)
+    for sampling in SAMPLINGS:
+        settings = SolverSettings(seconds=None, backups=0, sampling=sampling)
+        with pytest.raises(InputError, match=r"to start from (is|are) not .*lower bounds?: .*\.$"):
+            solve(model, settings, [(k, change(vector), action) for k, vector, action in start])
+
+
+def test_the_policy_of_the_start_earns_what_was_promised():
+    """Twice the value of a policy: every walk finds, on average, one value missing."""
+    model, first, start = solved("tables")
+    for factor in (1, 1.5):
+        vectors = model.vectors()
+        for k, vector, action in start:
+            vectors.add(k, factor * vector, action)
+        promised, missing = shortfall(model, vectors, np.random.default_rng(0))
+        assert promised == pytest.approx(factor * first.lower, abs=2e-3)
+        if factor == 1:
+            assert (missing <= 1e-9).all()
+        else:
+            assert missing.mean() > 0.5 * first.lower
+
+
+def test_bounds_that_cross_are_not_called_a_solution(monkeypatch):
+    def trusting(model, vectors, upper, start):
+        for k, vector, action in start:
+            vectors.add(k, vector, action)
+
+    model, _, start = solved("tables")
+    monkeypatch.setattr("whiffclock.pomdp.solver.add_start", trusting)
+    with pytest.raises(InputError, match="above the upper bound"):
+        solve(model, SolverSettings(seconds=20), [(k, 2 * vector, action) for k, vector, action in start])
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        (0, np.zeros(3), 0),
+        (0, np.zeros((1, 2)), 0),
+        (1, np.zeros(2), 0),
+        (0, np.zeros(2), 3),
+        (0, np.full(2, np.nan), 0),
+    ],
+)
+def test_vectors_that_do_not_fit_are_refused(entry):
+    with pytest.raises(InputError, match="Vector 0 to start from does not fit the model"):
+        solve(BlockModel(tiger()), SolverSettings(backups=0), [entry])
 
 
 def test_a_warm_start_is_not_thrown_away(monkeypatch):

@@ -46,7 +46,9 @@ class Origin(msgspec.Struct):
     sparse: Origin | None = None
 
 
-class _Format(msgspec.Struct):
+class Format(msgspec.Struct):
+    """What every header says."""
+
     format: str = ""
 
 
@@ -199,7 +201,7 @@ class TablePolicy:
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> TablePolicy:
         """Inverse of :meth:`to_arrays`, for the contents of ``path``; arrays of other names are left alone."""
-        form = read_header(arrays, path, "whiffclock policy", _Format).format
+        form = read_header(arrays, path, "whiffclock policy", Format).format
         if form == _FIRST_FORMAT:
             header = _modernized(read_header(arrays, path, "whiffclock policy", _FirstHeader))
         else:

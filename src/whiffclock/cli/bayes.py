@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from whiffclock.cli import app, judge, solving
 from whiffclock.cli import options as opt
@@ -133,8 +134,9 @@ def evaluate(
     for path in policies or []:
         policy = load_belief_policy(path)
         own = [] if policy.threshold is None else [policy.threshold]
-        for threshold in opt.parse_thresholds(environment) if environment else own:
-            jobs.append((path.stem, policy, threshold))
+        thresholds = opt.parse_thresholds(environment) if environment else own
+        require(bool(thresholds), f"{path} belongs to no environment; name one with --environment.")
+        jobs += [(path.stem, policy, threshold) for threshold in thresholds]
     for threshold in opt.parse_thresholds(environment) if agent else []:
         model = search_model(field, threshold, believed, world)
         jobs += [(name, neighbour(name, model), threshold) for name in agent or []]
@@ -144,7 +146,7 @@ def evaluate(
         task = bar.add_task("searching", total=None)
         for label, policy, threshold in jobs:
             starts = make_starts(field, threshold, world, settings, settings.horizon or own_horizon(policy))
-            bar.reset(task, total=len(starts), description=f"{label} in {environment_name(threshold)}")
+            bar.reset(task, total=len(starts), description=f"{escape(label)} in {environment_name(threshold)}")
             began = time.thread_time()
             tested = search_all(
                 policy, field, threshold, world, settings, starts, lambda n: bar.update(task, advance=n)
@@ -161,7 +163,7 @@ def evaluate(
     caption = judge.caption(field, settings)
     opt.out.print(evaluation_table(named, "Mean over all starts ± standard error", caption))
     for (label, name, _), micro in zip(named, cost, strict=True):
-        opt.talk.print(f"{label} in {name}: {micro:.0f} microseconds per decision")
+        opt.talk.print(f"{label} in {name}: {micro:.0f} microseconds per decision", markup=False)
     judge.warn_other_plume(field, [policy.made_from.get("plume") for _, policy, _ in jobs])
 
 

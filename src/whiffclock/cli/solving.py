@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from whiffclock.cli import options as opt
 
@@ -61,9 +62,9 @@ def result_table(facts: dict[str, Any]) -> Table:
     """A solution in a few lines."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(justify="right", style="bold")
-    grid.add_column()
+    grid.add_column(overflow="fold")
     for name, value in facts.items():
-        grid.add_row(name.replace("_", " "), f"{value:,.6g}" if isinstance(value, float) else f"{value}")
+        grid.add_row(name.replace("_", " "), Text(f"{value:,.6g}" if isinstance(value, float) else str(value)))
     return grid
 
 

@@ -198,6 +198,10 @@ class BlockUpper:
         """Memory of the points."""
         return sum(points.nbytes for points in self._points) + 8 * sum(map(len, self._known))
 
+    def states(self, block: int) -> np.ndarray:
+        """Upper bound of each state of a block."""
+        return self._corner[block]
+
     def at(self, belief: BlockBelief) -> float:
         """Upper bound of one belief."""
         k = belief.block

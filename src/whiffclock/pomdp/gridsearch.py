@@ -200,6 +200,11 @@ class GridUpper:
 
     def __init__(self, model: GridSearch) -> None:
         self._straight = model.straight
+        self._in_target = model.in_target
+
+    def states(self, block: int = 0) -> np.ndarray:
+        """Value of each cell if the position were known; no belief contains the target region."""
+        return np.where(self._in_target, np.inf, self._straight)
 
     def at(self, belief: GridBelief) -> float:
         """Expected value over the belief's cells."""
@@ -219,16 +224,20 @@ class GridUpper:
 
 
 class GridVectors:
-    """Alpha vectors over all cells, tiled for the kernel."""
+    """Alpha vectors over all cells, tiled for the kernel: blind policies, or given ones with their actions."""
 
-    def __init__(self, model: GridSearch) -> None:
+    def __init__(self, model: GridSearch, vectors: np.ndarray | None = None, actions: np.ndarray | None = None) -> None:
         self._model = model
         self._tiles = np.zeros((4, model.target.size, kernel.LANES), dtype=np.float32)
         self._actions = np.zeros(0, dtype=np.int64)
         self._stamps = np.zeros(0, dtype=np.int64)
         self._added = 0
         self.first = 0
-        self._start_blind()
+        if vectors is None or actions is None:
+            self._start_blind()
+        else:
+            for vector, action in zip(vectors, actions, strict=True):
+                self.add(0, vector, int(action))
 
     def _start_blind(self) -> None:
         """Blind policies: go one way for ever, or some cells to one side and then one way for ever.
@@ -300,7 +309,8 @@ class GridVectors:
             return
         before = (np.where(spread.probability > 0, lower, 0.0) * spread.probability).astype(np.float32)
         best = before.copy()
-        self._compare(first, *spread.children, best, pick)
+        cells, table = spread.children
+        self._compare(first, cells, table, best, pick)
         better = best > before
         lower[better] = best[better] / spread.probability[better]
 

@@ -113,6 +113,9 @@ class Upper(Protocol):
     def bytes(self) -> int:
         """Memory used."""
 
+    def states(self, block: int) -> np.ndarray:
+        """Upper bound of each state of a block, float64[state]."""
+
     def at(self, belief: Any) -> float:
         """Upper bound of one belief."""
 

@@ -25,6 +25,7 @@ from whiffclock.pomdp.backup import back_up_lower, back_up_upper
 from whiffclock.pomdp.model import Model, Vectors
 from whiffclock.pomdp.prune import prune
 from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
+from whiffclock.pomdp.start import Start, add_start, require_in_order
 from whiffclock.pomdp.tree import Tree
 
 #: Shares of the backups when ways of sampling take turns. Where the upper bound does not interpolate, ten backups
@@ -125,7 +126,7 @@ class Solution:
 def solve(
     model: Model,
     settings: SolverSettings | None = None,
-    start: list[tuple[int, np.ndarray, int]] | None = None,
+    start: Start | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Solution:
     """Solve a POMDP as far as the settings allow; Ctrl-C ends it with what there is.
@@ -133,7 +134,7 @@ def solve(
     Parameters
     ----------
     start
-        Vectors to begin with, as (block, vector, action): those of a policy solved before.
+        Vectors to begin with: those of a policy solved before. What is not a lower bound is refused.
     progress
         Hears of the state of things about ten times a second.
     """
@@ -148,15 +149,14 @@ class _Run:
         self,
         model: Model,
         settings: SolverSettings,
-        start: list[tuple[int, np.ndarray, int]],
+        start: Start,
         progress: Callable[[Progress], None] | None,
         interrupted: threading.Event,
     ) -> None:
         self.settings, self.progress, self.interrupted = settings, progress, interrupted
         self.clock = time.perf_counter()
         self.model, self.vectors, self.bound = model, model.vectors(), model.upper()
-        for block, vector, action in start:
-            self.vectors.add(block, vector, action)
+        add_start(model, self.vectors, self.bound, start)
         self.tree = Tree(model, self.vectors, self.bound)
         self.root = model.spread(model.root())
         pick, lower = self.vectors.best(self.root.belief)
@@ -205,6 +205,7 @@ class _Run:
 
     def _ended(self) -> str:
         settings = self.settings
+        require_in_order(float(self.tree.lower[0]), float(self.tree.upper[0]))
         if self.interrupted.is_set():
             return "interrupted"
         if self.tree.upper[0] - self.tree.lower[0] <= settings.gap:
