@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 #: Searches that a policy with a memory of its own makes side by side.
 _SIDE_BY_SIDE = 8192
 
-METRICS = ("G", "T_min/T", "f+", "G_sum")
-
 
 @dataclass(frozen=True)
 class Starts:
@@ -78,21 +76,14 @@ class Evaluation:
         """Whether each search found the source."""
         return self.arrival > 0
 
-    def per_start(self, metric: str) -> np.ndarray:
-        """One value per start for a name in :data:`METRICS`.
+    @property
+    def steps(self) -> np.ndarray:
+        """Steps until the source; 1 on failure, to be divided by."""
+        return np.maximum(self.arrival, 1)
 
-        ``G`` is the discounted return, ``G_sum`` the undiscounted sum of the same rewards (R12).
-        """
-        gamma, t = self.settings.gamma, np.maximum(self.arrival, 1)
-        if metric == "G":
-            return np.where(self.arrived, 2 * gamma ** (t - 1) - 1, gamma**self.horizon - 1)
-        if metric == "G_sum":
-            return np.where(self.arrived, 1 - (1 - gamma) * (t - 1), -(1 - gamma) * self.horizon)
-        if metric == "T_min/T":
-            return np.where(self.arrived, self.starts.shortest / t, 0.0)
-        if metric == "f+":
-            return self.arrived.astype(np.float64)
-        raise KeyError(metric)
+    def per_start(self, metric: str) -> np.ndarray:
+        """One value per start for a name in :data:`METRICS`."""
+        return METRICS[metric](self)
 
     def mean(self, metric: str) -> float:
         """Mean over all starts."""
@@ -100,7 +91,7 @@ class Evaluation:
 
     def standard_error(self, metric: str) -> float:
         """Standard error of the mean over time strata; NaN with a single stratum."""
-        means = self.strata()[:, METRICS.index(metric)]
+        means = self.strata()[:, list(METRICS).index(metric)]
         return float(means.std(ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else math.nan
 
     def strata(self, some: np.ndarray | None = None) -> np.ndarray:
@@ -160,6 +151,26 @@ class Evaluation:
         made["occupancy"] = ("mode", "cell_x", "cell_y"), self.occupancy
         made = made.set_coords(["x", "y", "snapshot", "stratum"])
         return made.assign_attrs(summary=json.dumps(self.to_dict()))
+
+
+def _discounted_return(seen: Evaluation) -> np.ndarray:
+    gamma = seen.settings.gamma
+    return np.where(seen.arrived, 2 * gamma ** (seen.steps - 1) - 1, gamma**seen.horizon - 1)
+
+
+def _summed_reward(seen: Evaluation) -> np.ndarray:
+    cost = 1 - seen.settings.gamma
+    return np.where(seen.arrived, 1 - cost * (seen.steps - 1), -cost * seen.horizon)
+
+
+#: What is measured of a search: float[start] of an evaluation, by name. ``G`` is the discounted return, ``G_sum`` the
+#: undiscounted sum of the same rewards (R12).
+METRICS: dict[str, Callable[[Evaluation], np.ndarray]] = {
+    "G": _discounted_return,
+    "T_min/T": lambda seen: np.where(seen.arrived, seen.starts.shortest / seen.steps, 0.0),
+    "f+": lambda seen: seen.arrived.astype(np.float64),
+    "G_sum": _summed_reward,
+}
 
 
 def make_starts(

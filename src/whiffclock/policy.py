@@ -40,6 +40,7 @@ class Origin(msgspec.Struct):
     threshold: Annotated[float, msgspec.Meta(gt=0)] | None = None
     seed: int | None = None
     plume: str | None = None
+    plume_origin: str | None = None
     learning: Learned | None = None
     world: WorldSettings | None = None
     dense: Origin | None = None

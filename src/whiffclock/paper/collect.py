@@ -99,7 +99,7 @@ class Collector:
 
     def _best(self, jobs: Sequence[Job]) -> int:
         """The evaluation with the highest mean G; of equals, the first."""
-        return int(np.argmax([self._summary(job)["mean"][METRICS.index("G")] for job in jobs]))
+        return int(np.argmax([self._summary(job)["mean"][list(METRICS).index("G")] for job in jobs]))
 
     def searches(self) -> xr.Dataset:
         """How agents do in tests."""

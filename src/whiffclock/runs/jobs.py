@@ -180,23 +180,34 @@ def execute(
     workers: int = 1,
     progress: Tick | None = None,
     account: Account | None = None,
+    engine: str = "threads",
 ) -> list[Job]:
-    """Compute and keep the results that are missing, ``workers`` at a time; returns the jobs that were computed.
-
-    A result is kept by the thread that made it, as soon as it is whole: whatever interrupts a run loses the jobs under
-    way and nothing else.
-    """
+    """Compute and keep the results that are missing, ``workers`` at a time; returns the jobs that were computed."""
     account = Account() if account is None else account
     todo = missing(jobs, store)
     keys = {job.key for job in todo}
     for job in {job.key: job for job in jobs if job.kept}.values():
         account.found[job.task] += job.key not in keys
-    done = {key: threading.Event() for key in keys}
-    spent: list[float] = run_jobs([partial(_perform, job, plume, store, done) for job in todo], workers, progress)
-    for job, seconds in zip(todo, spent, strict=True):
+    for job, seconds in zip(todo, ENGINES[engine](todo, plume, store, workers, progress), strict=True):
         account.made[job.task] += 1
         account.seconds[job.task] += seconds
     return todo
+
+
+def threads(jobs: Sequence[Job], plume: Plume, store: JobStore, workers: int, progress: Tick | None) -> list[float]:
+    """Jobs on threads of this process: the kernels release the interpreter's lock.
+
+    A result is kept by the thread that made it, as soon as it is whole: whatever interrupts a run loses the jobs under
+    way and nothing else.
+    """
+    done = {job.key: threading.Event() for job in jobs}
+    return run_jobs([partial(_perform, job, plume, store, done) for job in jobs], workers, progress)
+
+
+#: Where jobs run, by name. An engine computes jobs that have no result yet, in an order in which those that others rest
+#: on come first, keeps their results in the store, calls the last argument with the work done (which may raise to stop),
+#: and returns the core-seconds of each.
+ENGINES: dict[str, Callable[[Sequence[Job], Plume, JobStore, int, Tick | None], list[float]]] = {"threads": threads}
 
 
 def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.Event], tick: Tick) -> float:

@@ -1,0 +1,88 @@
+"""Adding a memory, a metric and an engine from outside: one place each.
+
+The table in docs/architecture.md names all such places; figures, claims and plume layouts are added from outside in the
+tests of each.
+"""
+
+import numpy as np
+import pytest
+
+from whiffclock import evaluate as evaluation
+from whiffclock.memory import MAKERS, Memory, make_memory, maker
+from whiffclock.paper.claims import judge
+from whiffclock.paper.ensembles import Study
+from whiffclock.paper.profiles import Profile
+from whiffclock.paper.reproduce import reproduce
+from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
+from whiffclock.recovery import void_path, void_trajectory
+from whiffclock.runs import jobs
+from whiffclock.runs.jobs import JobStore, execute, run
+from whiffclock.runs.kinds import Evaluate, Train
+from whiffclock.runs.store import Store
+
+
+def test_a_finite_memory_is_one_function(plume, tmp_path, monkeypatch):
+    monkeypatch.setattr("whiffclock.memory.MAKERS", MAKERS.copy())
+
+    @maker
+    def parity(length: int = 4) -> Memory:
+        """Counts moves since the last whiff modulo ``length``."""
+        node = np.arange(length)
+        next_node = np.stack([(node + 1) % length, np.zeros(length, int)], axis=1)
+        return Memory("parity", next_node, node, np.zeros(length, int), np.array([1, 0]), np.array([0]))
+
+    assert make_memory({"maker": "parity", "length": 3}) == parity(3)
+    store = JobStore(Store(tmp_path))
+    job = Train(plume.fingerprint, 3e-6, parity(6), LearningSettings.shortened(100, horizon=50))
+    test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2, horizon=50))
+    seen = run(test, plume, store)
+    assert seen.policy == "parity"
+    policy = run(job, plume, store)
+    assert policy.q.shape == (6, 4)
+    # A cycle has no last state: its void trajectory goes round and round.
+    twice = np.diff(void_trajectory(policy, 0, 12), axis=0)
+    assert np.array_equal(twice[:6], twice[6:])
+    assert len(void_path(policy, 0, "none")) == 7
+
+
+TINY = Profile("tiny", 2, 300, 2, 1, 100, 1, 30, 1, (2, 5), 60)
+
+
+def test_a_metric_is_one_entry_and_its_place_does_not_matter(plume, tmp_path, monkeypatch):
+    store = JobStore(Store(tmp_path))
+    before = reproduce(Study(plume, TINY), store, ["fig2"]).datasets
+
+    def steps(seen):
+        return np.where(seen.arrived, seen.arrival, seen.horizon).astype(float)
+
+    metrics = {"steps": steps} | evaluation.METRICS
+    for name in ("whiffclock.evaluate", "whiffclock.paper.collect", "whiffclock.runs.ensembles"):
+        monkeypatch.setattr(f"{name}.METRICS", metrics)
+    after = reproduce(Study(plume, TINY), store, ["fig2"]).datasets
+    assert list(after.searches["metric"].values) == ["steps", "G", "T_min/T", "f+", "G_sum"]
+    single = {"kind": "single-Q", "trained": "dense", "tested": "dense"}
+    assert float(after.searches["mean"].sel(metric="steps", **single).max()) <= 60
+    for one, other in zip(judge(before), judge(after), strict=True):
+        assert one.value == pytest.approx(other.value, nan_ok=True)
+        assert one.verdict == other.verdict
+
+
+def test_an_engine_is_one_function(plume, tmp_path, monkeypatch):
+    done = []
+
+    def one_by_one(todo, plume, store, workers, progress):
+        for job in todo:
+            run(job, plume, store, progress)
+            done.append(job)
+        return [0.0] * len(todo)
+
+    monkeypatch.setitem(jobs.ENGINES, "one by one", one_by_one)
+    job = Train(plume.fingerprint, 3e-6, make_memory({"maker": "clock", "length": 40}), LearningSettings.shortened(60))
+    test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2))
+    first, second = JobStore(Store(tmp_path / "a")), JobStore(Store(tmp_path / "b"))
+    execute([test], plume, first, engine="one by one")
+    execute([test], plume, second)
+    assert done == [job, test]
+    for one in done:
+        paths = [store.store.path(one.kind, one.description) for store in (first, second)]
+        assert paths[0].read_bytes() == paths[1].read_bytes()
