@@ -204,9 +204,9 @@ def threads(jobs: Sequence[Job], plume: Plume, store: JobStore, workers: int, pr
     return run_jobs([partial(_perform, job, plume, store, done) for job in jobs], workers, progress)
 
 
-#: Where jobs run, by name. An engine computes jobs that have no result yet, in an order in which those that others rest
-#: on come first, keeps their results in the store, calls the last argument with the work done (which may raise to stop),
-#: and returns the core-seconds of each.
+#: Where jobs run, by name. An engine computes jobs that have no result yet, in an order in which those that others
+#: rest on come first, keeps their results in the store, calls its last argument with the work done (which may raise to
+#: stop), and returns the core-seconds of each.
 ENGINES: dict[str, Callable[[Sequence[Job], Plume, JobStore, int, Tick | None], list[float]]] = {"threads": threads}
 
 
