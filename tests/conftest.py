@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from handmade import FIGURES
 
 from whiffclock.plume.standin import standin_plume
 
@@ -33,9 +34,9 @@ class Drawing:
 def plain_figures(monkeypatch):
     """Figures that are quick to draw, every other one without SVG."""
 
-    def render(results, folder, origin=None):
+    def render(data, folder):
         made = {}
-        for i, figure in enumerate(results):
+        for i, figure in enumerate(data.facts["figures"]):
             png, pdf = folder / f"{figure}.png", folder / f"{figure}.pdf"
             png.write_bytes(b"png of " + figure.encode())
             pdf.write_bytes(b"pdf")
@@ -44,5 +45,5 @@ def plain_figures(monkeypatch):
         return made
 
     module = types.ModuleType("whiffclock.paper.figures")
-    module.render = render
+    module.render, module.FIGURES = render, FIGURES
     monkeypatch.setitem(sys.modules, module.__name__, module)

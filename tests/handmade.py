@@ -1,192 +1,288 @@
-"""Hand-made results in which every claim holds, and what to change so that one does not."""
+"""Hand-made datasets in which every claim holds, and what to change so that one does not."""
+
+import json
 
 import numpy as np
+import xarray as xr
 
-from whiffclock.evaluate import METRICS
-from whiffclock.experiments.measures import ENVIRONMENT_NAMES, GEOMETRY
-from whiffclock.experiments.reproduce import FIGURES
-from whiffclock.experiments.results import Result
-from whiffclock.params import ENVIRONMENTS
-from whiffclock.recovery import Truncation
+from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
+from whiffclock.paper.dataset import (
+    BAYES,
+    CAST,
+    ENSEMBLES,
+    ENVIRONMENT_NAMES,
+    HEURISTIC,
+    KINDS,
+    MINUS,
+    MINUS_ONLY,
+    PLUS,
+    PLUS_ONLY,
+    SINGLE,
+    TWO,
+    Datasets,
+)
 
+FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
+METRICS = ("G", "T_min/T", "f+", "G_sum")
 LENGTH, WIDTH, SEARCHES = 40, 9, 1000
-TRUNCATIONS = Truncation.__args__
-CONDITIONS = ["on a whiff, own mask", "on a whiff, one mask", "any time, own mask", "any time, one mask"]
-SURGE, CAST, UPWIND, BACK, AFTER, INITIATION = range(len(GEOMETRY))
 #: Typical geometry in each environment: what must grow grows for sure, what is weak overlaps.
-GROWING = {SURGE: (4, 8, 12, 16), UPWIND: (20, 30, 40, 50), INITIATION: (60, 90, 120, 150)}
+GROWING = {
+    "surge_length": (4, 8, 12, 16),
+    "upwind_search": (20, 30, 40, 50),
+    "backtracking_initiation": (60, 90, 120, 150),
+}
+PLUME = {"origin": "an odor", "fingerprint": "f00d", "shape": [10, LENGTH, WIDTH], "source": [0, WIDTH // 2]}
+PAPER = {
+    "profile": "paper", "seeds": 20, "episodes": 3_000_001, "epsilon_decay": 2.5e6, "snapshots": 8, "horizon": 500,
+    "searches": SEARCHES, "radius": 2.0, "heuristic_tau": 10, "heuristic_from": ["dense", "sparse"], "scan_seeds": 3,
+    "scan_episodes": 1_000_000, "bayes_starts": 20_000, "bayes_backups": 20_000, "bayes_trials": 100,
+    "version": "0.1.0",
+}  # fmt: skip
+QUICK = {"profile": "quick", "seeds": 5, "episodes": 250_000, "epsilon_decay": 250_000 / 1.2}
+_EACH = {"trained": list(ENVIRONMENT_NAMES), "tested": list(ENVIRONMENT_NAMES)}
 
 
-def as_in_the_paper(n=12, strata=8, branches=60):
-    """Results of every figure: ``n`` agents per ensemble; all claims hold if n is not small."""
+def as_in_the_paper(n=12, strata=8, branches=60, figures=FIGURES, **facts):
+    """All datasets, with ``n`` agents per ensemble; all claims hold if n is not small."""
     rng = np.random.default_rng(5)
-    arrays = {figure: {} for figure in FIGURES}
-    arrays["fig1"] = _setting(n)
-    arrays["fig2"] = _performance(n, strata, rng)
-    arrays["fig3"] = {
-        "geometry": geometry(n, rng),
-        "lost": _lost((4, n), (3, 5, 7, 9)),
-        "failures": np.full((4, n), 40.0),
-        "G": np.full((4, n), 0.7),
-    }
-    arrays["fig4"] = _generalization(n, rng)
-    arrays["fig6"] = _usage(n)
-    arrays["fig7"] = _modes(n, rng)
+    searches = _searches(n, strata, rng)
+    searches.attrs["facts"] = json.dumps(PAPER | PLUME | {"figures": list(figures)} | facts)
+    return Datasets(searches, _recoveries(n, rng), _setting(n), _usage(n), _branches(branches, rng))
+
+
+def with_facts(data, **facts):
+    """The same datasets with other facts."""
+    searches = data.searches.copy(deep=True)
+    searches.attrs["facts"] = json.dumps(data.facts | facts)
+    return Datasets(searches, data.recoveries, data.setting, data.usage, data.branches)
+
+
+def _searches(n, strata, rng):
+    agents = ("kind", "trained", "tested", "agent")
+    shape = (len(KINDS), 4, 4, n)
+    replicas = 1 if n < 5 else -(-n // 3)
+    made = xr.Dataset(
+        {
+            "strata": ((*agents, "stratum", "metric"), np.zeros((*shape, strata, len(METRICS)))),
+            "lost": ((*agents, "x"), np.zeros((*shape, LENGTH))),
+            "failures": (agents, np.full(shape, 40.0)),
+            "share": (agents, np.full(shape, 0.4)),
+            "scan_strata": (
+                ("trained", "tau_scanned", "replica", "stratum", "metric"),
+                0.7 + rng.normal(0, 0.01, (4, 9, replicas, strata, len(METRICS))),
+            ),
+        },
+        coords=_EACH | {"kind": list(KINDS), "agent": np.arange(n), "stratum": np.arange(strata)}
+        | {"metric": list(METRICS), "x": np.arange(LENGTH), "tau_scanned": np.arange(1, 10)}
+        | {"replica": np.arange(replicas)},
+    )  # fmt: skip
+
+    def level(kind, *levels):
+        for name, value in zip(ENVIRONMENT_NAMES, levels, strict=True):
+            noise = rng.normal(0, 0.004, (n, 1)) + rng.normal(0, 0.004, strata)
+            made["strata"].loc[{"kind": kind, "trained": name, "metric": "G"}] = value + noise
+
+    level(SINGLE, 0.6, 0.6, 0.6, 0.6)  # where they were not trained; at home, see below
+    level(TWO, 0.7, 0.7, 0.7, 0.7)
     for name in ENVIRONMENT_NAMES:
-        arrays["fig8"][f"geometry_{name}"] = _histories(branches, ENVIRONMENT_NAMES.index(name), rng)
-        arrays["fig8"][f"weight_{name}"] = np.ones(branches)
-    arrays["s2"] = {"single": np.stack([geometry(n, rng) for _ in TRUNCATIONS])}
-    arrays["s3"] = {
-        "tau": np.arange(1.0, 10),
-        "strata": 0.7 + rng.normal(0, 0.01, (4, 9, -(-n // 3), strata, len(METRICS))),
-    }
-    if n < 5:
-        arrays["s3"]["strata"] = arrays["s3"]["strata"][:, :, :1]
-    arrays["s5"] = {"geometry": np.stack([geometry(n, rng) for _ in CONDITIONS])}
-    return {figure: Result(figure, made, _facts()) for figure, made in arrays.items()}
-
-
-def _facts():
-    return {
-        "environments": list(ENVIRONMENT_NAMES),
-        "thresholds": list(ENVIRONMENTS.values()),
-        "metrics": list(METRICS),
-        "geometry": list(GEOMETRY),
-        "searches": SEARCHES,
-        "source": [0, WIDTH // 2],
-        "truncations": list(TRUNCATIONS),
-        "conditions": CONDITIONS,
-        "main": 1,
-    }
-
-
-def geometry(n, rng):
-    """float[e, a, g]: three clear trends, two weak ones."""
-    made = np.zeros((4, n, len(GEOMETRY)))
-    for column, typical in GROWING.items():
-        made[..., column] = np.array(typical)[:, None] + rng.integers(-2, 3, (4, n))
-    ranks = np.arange(n) / n
-    made[..., CAST] = 50 + 40 * ranks + 4.5 * np.arange(4)[:, None]
-    made[..., BACK] = 90 - 40 * ranks - 4.5 * np.arange(4)[:, None]
-    made[-1, :2, INITIATION] = np.nan
+        here = {"trained": name, "tested": name, "metric": "G"}
+        noise = rng.normal(0, 0.004, (4, n, 1)) + rng.normal(0, 0.004, strata)
+        made["strata"].loc[{"kind": SINGLE} | here] = 0.7 + noise[0]
+        made["strata"].loc[{"kind": TWO} | here] = (0.75 if name.startswith("sparse") else 0.69) + noise[1]
+        made["strata"].loc[{"kind": HEURISTIC} | here] = 0.69 + noise[2]
+        made["strata"].loc[{"kind": CAST} | here] = 0.5
+        made["strata"].loc[{"kind": BAYES} | here] = 0.75 + noise[3, 0]
+    made["strata"].loc[{"metric": "f+"}] = 0.99
+    made["mean"] = made["strata"].mean("stratum")
+    home = {"trained": xr.DataArray(list(ENVIRONMENT_NAMES), dims="tested")}
+    made["sampled"] = made["strata"].sel(kind=SINGLE, **home).drop_vars(("trained", "kind"))
+    _lose(made["lost"], rng)
     return made
 
 
+def _lose(lost, rng):
+    """Forty failures of each agent around a place in each environment, and those of other agents elsewhere."""
+    lost.loc[{"kind": SINGLE, "x": 3}] = 20
+    for tested in ENVIRONMENT_NAMES[2:]:
+        for trained in ENVIRONMENT_NAMES[:2]:
+            many = 50 + rng.integers(0, 9, lost.sizes["agent"])
+            lost.loc[{"kind": SINGLE, "trained": trained, "tested": tested, "x": 30}] = many
+    for name, place in zip(ENVIRONMENT_NAMES, (3, 5, 7, 9), strict=True):
+        here = {"kind": SINGLE, "trained": name, "tested": name}
+        lost.loc[here] = 0
+        lost.loc[here | {"x": slice(place - 1, place + 1)}] = [10, 20, 10]
+    for kind in (TWO, MINUS_ONLY, PLUS_ONLY):
+        lost.loc[{"kind": kind, "x": [5, 30]}] = 10
+    lost.loc[{"kind": MINUS_ONLY, "x": 30}] = 70
+    lost.loc[{"kind": PLUS_ONLY, "x": 5}] = 70
+
+
+def _recoveries(n, rng):
+    dims = ("ensemble", "trained", "agent", "mode", "truncation", "geometry")
+    modes = ("Q", MINUS, PLUS)
+    made = np.zeros((len(ENSEMBLES), 4, n, len(modes), len(TRUNCATIONS), len(GEOMETRY)))
+    values = xr.DataArray(
+        made,
+        dims=dims,
+        coords={
+            "ensemble": list(ENSEMBLES),
+            "trained": list(ENVIRONMENT_NAMES),
+            "agent": np.arange(n),
+            "mode": list(modes),
+            "truncation": list(TRUNCATIONS),
+            "geometry": list(GEOMETRY),
+        },
+    )
+    for ensemble in ENSEMBLES:
+        for mode in modes:
+            for truncation in TRUNCATIONS:
+                where = {"ensemble": ensemble, "mode": mode, "truncation": truncation}
+                _clear_and_weak_trends(values, where, n, rng)
+    for name, change in (("upwind_search", -10), ("backtracking_initiation", -30), ("surge_length", 10)):
+        values.loc[{"ensemble": TWO, "mode": MINUS, "geometry": name}] += change
+    steps = xr.full_like(values.isel(geometry=0, drop=True), 40.0)
+    return xr.Dataset({"geometry_of": values, "steps": steps})
+
+
+def _clear_and_weak_trends(values, where, n, rng):
+    ranks = np.arange(n) / n
+    for e, name in enumerate(ENVIRONMENT_NAMES):
+        here = where | {"trained": name}
+        for metric, typical in GROWING.items():
+            values.loc[here | {"geometry": metric}] = typical[e] + rng.integers(-2, 3, n)
+        values.loc[here | {"geometry": "cast_width"}] = 50 + 40 * ranks + 4.5 * e
+        values.loc[here | {"geometry": "backtracking"}] = 90 - 40 * ranks - 4.5 * e
+    never = {"trained": "sparser", "agent": [0, 1], "geometry": "backtracking_initiation"}
+    values.loc[where | never] = np.nan
+
+
 def _setting(n):
-    curve = np.zeros((4, n, 100, 4))
+    curve = np.zeros((1, 4, n, 100, 4))
     curve[..., 1] = 0.7 * np.minimum(1, np.arange(100) / 83)  # rises for as long as there is exploration
     probability = np.full((4, LENGTH, WIDTH), 0.25) / np.arange(1, 5)[:, None, None]
-    return {"curve_single": curve, "probability": probability, "mask": np.ones((LENGTH, WIDTH))}
-
-
-def _performance(n, strata, rng):
-    def ensemble(levels, arrivals=0.99):
-        made = np.zeros((4, n, strata, len(METRICS)))
-        made[..., 0] = np.array(levels)[:, None, None] + rng.normal(0, 0.004, (4, n, 1)) + rng.normal(0, 0.004, strata)
-        made[..., 2] = arrivals
-        return made
-
-    cast, bayes = np.zeros((2, 4, strata, len(METRICS)))
-    cast[..., 0], bayes[..., 0] = 0.5, 0.75 + rng.normal(0, 0.004, strata)
-    made = {"single_strata": ensemble([0.7] * 4), "two_strata": ensemble([0.69, 0.69, 0.75, 0.75])}
-    made["heuristic_strata"] = ensemble([0.69] * 4)
-    made |= {kind: made[f"{kind}_strata"].mean(axis=2) for kind in ("single", "two", "heuristic")}
-    made |= {"cast_strata": cast, "cast": np.stack([cast.mean(axis=1)] * 2, axis=2)}
-    made |= {"bayes_strata": bayes, "bayes": np.stack([bayes.mean(axis=1)] * 2, axis=2)}
-    return made | {"single_on_bayes_starts": made["single_strata"]}
-
-
-def _lost(shape, places):
-    """Forty failures of each agent, around a place in each environment."""
-    lost = np.zeros((*shape, LENGTH))
-    for e, place in enumerate(places):
-        lost[e, ..., place - 1 : place + 2] = [10, 20, 10]
-    return lost
-
-
-def _generalization(n, rng):
-    lost = np.zeros((4, 4, n, LENGTH))
-    lost[..., 3] = 20
-    lost[:2, 2:, :, 30] = 50 + rng.integers(0, 9, (2, 2, n))
-    single = 0.6 + rng.normal(0, 0.01, (4, 4, n))
-    return {"lost_single": lost, "G_single": single, "G_two": single + 0.1}
+    return xr.Dataset(
+        {
+            "curve": (("kind", "trained", "agent", "point", "column"), curve),
+            "probability": (("environment", "x", "y"), probability),
+            "mask": (("x", "y"), np.ones((LENGTH, WIDTH))),
+        },
+        coords={"kind": [SINGLE], "trained": list(ENVIRONMENT_NAMES), "agent": np.arange(n)}
+        | {"column": ["episode", "G", "f+", "steps"], "environment": list(ENVIRONMENT_NAMES)}
+        | {"x": np.arange(LENGTH), "y": np.arange(WIDTH)},
+    )  # fmt: skip
 
 
 def _usage(n):
     by_blank = np.zeros((4, n, 2, 8))
     by_blank[:, :, 0] = [80, 40, 20, 5, 0, 0, 0, 0]
     by_blank[:, :, 1] = [5, 5, 10, 20, 20, 10, 5, 5]
-    return {"by_blank": by_blank, "share": np.full((4, n), 0.4), "blank": np.full((4, LENGTH, WIDTH), 12.0)}
+    return xr.Dataset(
+        {
+            "by_blank": (("environment", "agent", "mode", "bin"), by_blank),
+            "blank": (("environment", "x", "y"), np.full((4, LENGTH, WIDTH), 12.0)),
+        },
+        coords={"environment": list(ENVIRONMENT_NAMES), "agent": np.arange(n), "mode": [MINUS, PLUS]}
+        | {"x": np.arange(LENGTH), "y": np.arange(WIDTH)},
+    )  # fmt: skip
 
 
-def _modes(n, rng):
-    minus, plus = geometry(n, rng), geometry(n, rng)
-    minus[..., UPWIND] -= 10
-    minus[..., INITIATION] -= 30
-    minus[..., SURGE] += 10
-    two = np.zeros((4, n, LENGTH))
-    two[..., [5, 30]] = 10
-    lost = {"lost_two": two, "lost_minus": two.copy(), "lost_plus": two.copy()}
-    lost["lost_minus"][..., 30] += 60
-    lost["lost_plus"][..., 5] += 60
-    return {"minus": minus, "plus": plus, **lost}
-
-
-def _histories(branches, environment, rng):
-    made = rng.integers(2, 40 + 60 * environment, (branches, len(GEOMETRY))).astype(float)
-    made[0, INITIATION] = np.nan
+def _branches(branches, rng):
+    geometry = [rng.integers(2, 40 + 60 * e, (branches, len(GEOMETRY))).astype(float) for e in range(4)]
+    made = xr.Dataset(
+        {
+            "geometry_of": (("branch", "geometry"), np.concatenate(geometry)),
+            "weight": ("branch", np.ones(4 * branches)),
+            "trial": ("branch", np.tile(np.arange(float(branches)), 4)),
+            "environment": ("branch", np.repeat(ENVIRONMENT_NAMES, branches)),
+        },
+        coords={"geometry": list(GEOMETRY)},
+    )
+    made["geometry_of"].loc[{"branch": np.arange(4) * branches, "geometry": "backtracking_initiation"}] = np.nan
     return made
 
 
-def _set(figure, array, index, value):
-    def change(results):
-        results[figure][array][index] = value
+def home(kind, environment, **where):
+    """Where agents of a kind are tested in the environment that they belong to."""
+    return {"kind": kind, "trained": environment, "tested": environment, **where}
+
+
+def _set(dataset, variable, where, value):
+    def change(data):
+        getattr(data, dataset)[variable].loc[where] = value
 
     return change
 
 
-def _reverse(figure, array, column):
-    """Environments in the opposite order, in one measure of geometry."""
+def _reverse(metric, where):
+    """Environments in the opposite order, in one metric of geometry."""
 
-    def change(results):
-        values = results[figure][array]
-        values[..., column] = values[..., ::-1, :, column].copy()
+    def change(data):
+        values, at = data.recoveries["geometry_of"], where | {"geometry": metric}
+        values.loc[at] = values.sel(at).isel(trained=slice(None, None, -1)).values.copy()
 
     return change
 
 
-def _strong(figure, array, column):
+def _strong(metric):
     """A trend that nobody would call weak."""
-    return lambda results: _set(figure, array, (..., column), np.array([[1], [2], [3], [4]]))(results)
 
-
-def _swap(figure, first, second):
-    def change(results):
-        arrays = results[figure].arrays
-        arrays[first], arrays[second] = arrays[second], arrays[first]
+    def change(data):
+        for e, name in enumerate(ENVIRONMENT_NAMES):
+            data.recoveries["geometry_of"].loc[{"geometry": metric, "trained": name}] = e
 
     return change
 
 
-#: For each claim, changes of the results each of which makes it not hold.
+def _swap(dataset, variable, first, second):
+    def change(data):
+        values = getattr(data, dataset)[variable]
+        one, other = values.sel(first).values.copy(), values.sel(second).values.copy()
+        values.loc[first], values.loc[second] = other, one
+
+    return change
+
+
+def _all_alike(data):
+    """The same path after every history."""
+    data.branches["geometry_of"][(data.branches["environment"] == "sparser").values] = 5
+
+
+def _swap_branches(data):
+    """The densest plume's forced blanks for the sparsest's, and the other way round."""
+    names = data.branches["environment"].values
+    denser, sparser = names == "denser", names == "sparser"
+    names[denser], names[sparser] = "sparser", "denser"
+
+
+_CUTS = [name for name in TRUNCATIONS if name != MAIN_TRUNCATION]
+_MAIN = {"ensemble": SINGLE, "mode": "Q", "truncation": MAIN_TRUNCATION}
+_STARTS = _MAIN | {"ensemble": [name for name in ENSEMBLES if name not in (SINGLE, TWO)]}
+
+#: For each claim, changes of the data each of which makes it not hold.
 BROKEN = {
-    "C1": [_set("fig2", "cast_strata", (2, ..., 0), 0.9)],
-    "C2": [_set("fig2", "bayes_strata", (0, ..., 0), 0.6), _set("fig2", "bayes_strata", (0, ..., 0), 0.95)],
-    "C3": [_set("fig2", "single_strata", (0, ..., 2), 0.95), _set("fig2", "single_strata", (3, ..., 2), 0.85)],
-    "C4": [_set("fig1", "curve_single", (1, slice(None), slice(90, None), 1), 0.75)],
-    "C5": [_reverse("fig3", "geometry", SURGE), _set("fig3", "geometry", (..., SURGE), 7)],
-    "C6": [_reverse("fig3", "geometry", UPWIND), _reverse("fig3", "geometry", INITIATION),
-           _set("fig3", "geometry", (slice(2), slice(None), INITIATION), np.nan)],
-    "C7": [_reverse("fig3", "geometry", CAST), _reverse("fig3", "geometry", BACK), _strong("fig3", "geometry", CAST)],
-    "C8": [_set("fig3", "lost", ..., 1.0)],
-    "C9": [_set("fig4", "lost_single", (0, 2, slice(None), 30), 0)],
-    "C10": [_set("fig4", "G_two", (3,), 0.3)],
-    "C11": [_set("fig2", "two_strata", (3, ..., 0), 0.5), _set("fig2", "two_strata", (0, ..., 0), 0.8)],
-    "C12": [_set("fig6", "share", 0, 0.7), _set("fig6", "by_blank", (1,), 5.0)],
-    "C13": [_swap("fig7", "minus", "plus")],
-    "C14": [_swap("fig7", "lost_minus", "lost_two"), _swap("fig7", "lost_plus", "lost_two")],
-    "C15": [_set("fig2", "heuristic_strata", (1, ..., 0), 0.6)],
-    "C16": [_set("s3", "strata", (0, slice(6, None), ..., 0), 0.4)],
-    "C17": [_set("fig8", "geometry_sparser", ..., 5), _swap("fig8", "geometry_denser", "geometry_sparser")],
-    "C18": [_reverse("s2", "single", UPWIND), _reverse("s5", "geometry", SURGE)],
+    "C1": [_set("searches", "strata", home(CAST, "sparse", metric="G"), 0.9)],
+    "C2": [_set("searches", "strata", home(BAYES, "denser", metric="G"), 0.6),
+           _set("searches", "strata", home(BAYES, "denser", metric="G"), 0.95)],
+    "C3": [_set("searches", "strata", home(SINGLE, "denser", metric="f+"), 0.95),
+           _set("searches", "strata", home(SINGLE, "sparser", metric="f+"), 0.85)],
+    "C4": [_set("setting", "curve", {"trained": "dense", "point": slice(90, None), "column": "G"}, 0.75)],
+    "C5": [_reverse("surge_length", _MAIN), _set("recoveries", "geometry_of", {"geometry": "surge_length"}, 7)],
+    "C6": [_reverse("upwind_search", _MAIN), _reverse("backtracking_initiation", _MAIN),
+           _set("recoveries", "geometry_of",
+                {"trained": ["denser", "dense"], "geometry": "backtracking_initiation"}, np.nan)],
+    "C7": [_reverse("cast_width", _MAIN), _reverse("backtracking", _MAIN), _strong("cast_width")],
+    "C8": [_set("searches", "lost", {"kind": SINGLE}, 1.0)],
+    "C9": [_set("searches", "lost", {"kind": SINGLE, "trained": "denser", "tested": "sparse", "x": 30}, 0)],
+    "C10": [_set("searches", "mean", {"kind": TWO, "trained": "sparser", "metric": "G"}, 0.3)],
+    "C11": [_set("searches", "strata", home(TWO, "sparser", metric="G"), 0.5),
+            _set("searches", "strata", home(TWO, "denser", metric="G"), 0.8)],
+    "C12": [_set("searches", "share", home(TWO, "denser"), 0.7),
+            _set("usage", "by_blank", {"environment": "dense"}, 5.0)],
+    "C13": [_swap("recoveries", "geometry_of", {"mode": MINUS}, {"mode": PLUS})],
+    "C14": [_swap("searches", "lost", {"kind": MINUS_ONLY}, {"kind": TWO}),
+            _swap("searches", "lost", {"kind": PLUS_ONLY}, {"kind": TWO})],
+    "C15": [_set("searches", "strata", home(HEURISTIC, "dense", metric="G"), 0.6)],
+    "C16": [_set("searches", "scan_strata", {"trained": "denser", "tau_scanned": slice(7, None), "metric": "G"}, 0.4)],
+    "C17": [_all_alike, _swap_branches],
+    "C18": [_reverse("upwind_search", _MAIN | {"truncation": _CUTS}), _reverse("surge_length", _STARTS)],
 }  # fmt: skip

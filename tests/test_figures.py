@@ -126,18 +126,17 @@ def test_bytes_depend_on_the_result_alone(cases, tmp_path):
 
 def test_pictures_on_a_page_are_what_they_say(cases, tmp_path, monkeypatch):
     """A short drawing goes on the page as SVG, a long one as PNG; one column is half as wide as two."""
-    some = {figure: cases["all there"][figure] for figure in ("fig2", "fig5")}
-    drawn = render(some, tmp_path)
+    some = ("fig2", "fig5")
+    drawn = render(cases["all there"], tmp_path, some)
     lengths = {figure: len(one.svg) for figure, one in drawn.items()}
     monkeypatch.setattr("whiffclock.paper.figures._LONGEST_SVG", max(lengths.values()))  # the preamble makes it longer
-    plume = {"origin": ORIGIN, "fingerprint": "f00d", "shape": [9, 40, 9], "source": [0, 4]}
-    page = write_report(some, PROFILES["quick"], plume, tmp_path, verdicts=[]).read_text()
+    page = write_report(made_up.datasets(figures=some), tmp_path, verdicts=[]).read_text()
     kinds = {}
-    for figure, (kind, picture) in zip(
+    for figure, (kind, encoded) in zip(
         some, re.findall(r'src="data:image/([a-z+]+);base64,([^"]+)"', page), strict=True
     ):
         kinds[figure] = kind
-        content = base64.b64decode(picture)
+        content = base64.b64decode(encoded)
         if kind == "png":
             assert content == (tmp_path / "figures" / f"{figure}.png").read_bytes()
         else:
@@ -203,9 +202,7 @@ def test_every_mode_has_a_length_of_its_own():
     data.recoveries["steps"].loc[{"ensemble": "two-Q", "mode": "Q-"}] = 7
     data.recoveries["steps"].loc[{"ensemble": "two-Q", "mode": "Q+"}] = 12
     assert "Q⁻ 7 (denser), 7 (dense), 7 (sparse) and 7 (sparser); Q⁺ 12 (denser)" in drawing("s4").caption(data)
-    lengths = {
-        len(line.get_segments()) for line in picture("fig7", data).findobj(LineCollection) if line.get_zorder() == 2
-    }
+    lengths = {len(lines.get_segments()) for lines in picture("fig7", data).findobj(LineCollection)}
     assert {7, 12} <= lengths
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``whiffclock reproduce | train | evaluate | compare | bayes | pomdp | plume | runs | ...``."""
+"""The command line: ``whiffclock reproduce | report | train | evaluate | compare | bayes | pomdp | plume | ...``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 # The commands register themselves with the app.
-from whiffclock.cli import bayes, info, judge, plume, pomdp, reproduce, runs, train  # noqa: E402, F401
+from whiffclock.cli import bayes, info, judge, plume, pomdp, report, reproduce, runs, train  # noqa: E402, F401
 
 
 def main() -> None:

@@ -1,38 +1,37 @@
 """What a claim is, and when it holds.
 
-A claim consists of parts. A part is one number with its bootstrap draws, and the range in which the claim wants
-it: above something, below something, or between. With all parts needed,
+A claim consists of parts: numbers with their bootstrap draws, each wanted above something, below something, or between.
 
-- the claim **holds** if the 95% interval of every part lies within its range. Since all are needed, the chance to
-  be wrong is that of a single part: no correction.
-- it **does not hold** if the interval of some part lies outside its range altogether. With k parts there are k
-  occasions for that, so these intervals are wider: 1 - 5%/k. Draws do not reach beyond the agents there are: n agents
-  are all on one side of their true median with probability 2^-n, and where that is more than 2.5%/k they are too few
-  to refute anything.
-- otherwise it is **not decidable** with the run at hand. So is a claim with a part that rests on fewer than
+- A claim **holds** if the 95% interval of every part lies within its range. Since all are needed, the chance to be
+  wrong is that of a single part: no correction.
+- It **does not hold** if the interval of some part lies outside its range altogether. With k parts there are k
+  occasions for that, so these intervals are wider: 1 - 5%/k. n agents are all on one side of their true median with
+  probability 2^-n; where that is more than 2.5%/k, they are too few to refute anything.
+- Otherwise it is **not decidable** with the run at hand. So is a claim with a part that rests on fewer than
   :data:`FEWEST` agents, if no other part refutes it.
+- It is **not tested** if the run does not have the figures it rests on.
 
 A claim is shown by its weakest part: one that refutes it, or is not decidable, or holds by the least.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 
-from whiffclock.experiments.profiles import Profile
-from whiffclock.experiments.results import Result
 from whiffclock.paper.claims.resampling import LEVEL, Draws, interval
 
-Word = Literal["holds", "does not hold", "not decidable"]
-Results = Mapping[str, Result]
-
+Word = Literal["holds", "does not hold", "not decidable", "not tested"]
+#: Each word has a sign.
+SIGNS: dict[Word, str] = {"holds": "✓", "does not hold": "✗", "not decidable": "?", "not tested": "–"}
 #: Agents (or whatever is resampled) below which no interval is taken.
 FEWEST = 5
 _WORST_FIRST: tuple[Word, ...] = ("does not hold", "not decidable", "holds")
+#: Numbers of a claim, and ranges as arguments of :class:`Part`.
+Margins = Mapping[str, Any]
 
 
 class NotDecidableError(Exception):
@@ -41,30 +40,13 @@ class NotDecidableError(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """One number that a claim wants within a range.
-
-    Attributes
-    ----------
-    label
-        What it is about, such as an environment.
-    draws
-        Its value and bootstrap draws.
-    above, below
-        The range, without its ends.
-    reason
-        Why it cannot be decided whatever its value; empty if it can.
-    """
+    """A number that a claim wants ``above`` and ``below`` something; a ``reason`` says why it cannot be decided."""
 
     label: str
     draws: Draws
     above: float = -np.inf
     below: float = np.inf
     reason: str = ""
-
-    @property
-    def value(self) -> float:
-        """The number itself."""
-        return self.draws.value
 
     @property
     def wanted(self) -> str:
@@ -75,37 +57,34 @@ class Part:
             return f"below {self.below:.3g}"
         return f"between {self.above:.3g} and {self.below:.3g}"
 
-    @property
-    def margin(self) -> float:
-        """How far the number is inside its range; negative outside."""
-        return min(self.value - self.above, self.below - self.value)
+    def interval(self, parts: int = 1) -> tuple[float, float]:
+        """The interval, as one of so many; NaN for fewer than :data:`FEWEST` agents."""
+        return interval(self.draws, parts) if self.draws.n >= FEWEST else (np.nan, np.nan)
 
-    @property
-    def obstacle(self) -> str:
-        """Why it cannot be decided whatever its value; empty if it can."""
-        if self.draws.n < FEWEST:
-            return f"the smallest ensemble behind it has {self.draws.n}, and fewer than {FEWEST} give no interval"
-        return self.reason
+    def misses(self, parts: int) -> bool:
+        """Whether the interval, as one of so many, lies outside the range altogether."""
+        low, high = self.interval(parts)
+        return high <= self.above or low >= self.below
 
     def outcome(self, parts: int) -> Word:
         """The word on this part, as one of so many."""
-        if self.obstacle or np.isnan(self.value):
+        low, high = self.interval()
+        if self.reason or np.isnan(low):
             return "not decidable"
-        low, high = interval(self.draws)
         if low > self.above and high < self.below:
             return "holds"
         refuted = self.misses(parts) and 2.0 ** -(self.draws.freedom + 1) <= LEVEL / 2 / parts
         return "does not hold" if refuted else "not decidable"
 
-    def misses(self, parts: int = 1) -> bool:
-        """Whether the interval, as one of so many, lies outside the range altogether."""
-        low, high = interval(self.draws, parts)
-        return high <= self.above or low >= self.below
+
+def parts(draws: Mapping[str, Draws], wanted: Margins) -> list[Part]:
+    """Parts that are all wanted in the same range, by label."""
+    return [Part(label, one, **wanted) for label, one in draws.items()]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The parts of a claim, and numbers that are told but not judged."""
+    """The parts of a claim, and numbers that are shown but not judged."""
 
     parts: Sequence[Part]
     also: Mapping[str, Any] = field(default_factory=dict)
@@ -113,44 +92,26 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper as an executable check.
-
-    Attributes
-    ----------
-    id
-        C1 to C18.
-    title
-        The statement in a few words.
-    statement
-        The statement, in ours.
-    statistic
-        What is computed, and what is needed for it to hold.
-    figures
-        The results that it reads.
-    quantity
-        What its numbers are, in a few words.
-    evidence
-        The computation.
-    """
+    """A statement of the paper as an executable check."""
 
     id: str
+    #: The statement in a few words, and in full (ours, not the paper's).
     title: str
     statement: str
+    #: What is computed, and where it must lie; and what such a number is, in a few words.
     statistic: str
-    figures: tuple[str, ...]
     quantity: str
-    evidence: Callable[[Results, Profile, np.random.Generator], Evidence]
+    #: The figures whose data it rests on, and its place in the paper.
+    figures: tuple[str, ...]
+    place: str
+    margins: Margins = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a run says of a claim; ``part`` names the part that value and interval belong to."""
+    """The outcome of a claim on a run; ``part`` names the part that value and interval belong to."""
 
-    id: str
-    title: str
-    statement: str
-    statistic: str
-    quantity: str
+    claim: Claim
     part: str
     value: float
     interval: tuple[float, float]
@@ -158,61 +119,48 @@ class Verdict:
     details: dict[str, Any]
     why: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON but for NaN."""
+        claim = {name: getattr(self.claim, name) for name in ("id", "statement", "statistic", "quantity", "place")}
+        return claim | {one.name: getattr(self, one.name) for one in fields(self) if one.name != "claim"}
+
 
 def decide(claim: Claim, evidence: Evidence) -> Verdict:
     """Put parts together."""
-    parts, count = evidence.parts, len(evidence.parts)
-    outcomes = [part.outcome(count) for part in parts]
-    ranks = [(_WORST_FIRST.index(outcome), part.margin) for outcome, part in zip(outcomes, parts, strict=True)]
-    worst = min(range(count), key=lambda i: (ranks[i][0], np.nan_to_num(ranks[i][1], nan=-np.inf)))
-    details = {part.label: _told(part, outcome) for part, outcome in zip(parts, outcomes, strict=True)}
-    return Verdict(
-        id=claim.id,
-        title=claim.title,
-        statement=claim.statement,
-        statistic=claim.statistic,
-        quantity=claim.quantity,
-        part=parts[worst].label,
-        value=parts[worst].value,
-        interval=_shown_interval(parts[worst]),
-        verdict=outcomes[worst],
-        details={"parts": details, "also": dict(evidence.also)},
-        why=_why(parts, outcomes, worst),
-    )
+    parts, details, ranks = evidence.parts, {}, []
+    outcomes = [part.outcome(len(parts)) for part in parts]
+    for part, outcome in zip(parts, outcomes, strict=True):
+        value, (low, high) = part.draws.value, part.interval()
+        inside = min(value - part.above, part.below - value)
+        ranks.append((_WORST_FIRST.index(outcome), -np.inf if np.isnan(inside) else inside))
+        details[part.label] = {"value": value, "low": low, "high": high, "wanted": part.wanted, "outcome": outcome}
+        details[part.label] |= {"n": part.draws.n, "above": part.above, "below": part.below}
+    worst = ranks.index(min(ranks))
+    part, why = parts[worst], _why(parts, outcomes, worst)
+    found = {"parts": details, "also": dict(evidence.also)}
+    return Verdict(claim, part.label, part.draws.value, part.interval(), outcomes[worst], found, why)
 
 
-def undecided(claim: Claim, why: str) -> Verdict:
+def without_numbers(claim: Claim, word: Word, why: str) -> Verdict:
     """A claim that could not be looked at."""
-    nothing: dict[str, Any] = {"parts": {}, "also": {}}
-    said = (claim.id, claim.title, claim.statement, claim.statistic, claim.quantity, "")
-    return Verdict(*said, np.nan, (np.nan, np.nan), "not decidable", nothing, why)
-
-
-def _told(part: Part, outcome: Word) -> dict[str, Any]:
-    low, high = _shown_interval(part)
-    told = {"value": part.value, "low": low, "high": high, "wanted": part.wanted, "outcome": outcome, "n": part.draws.n}
-    return told | {"above": part.above, "below": part.below}
-
-
-def _shown_interval(part: Part) -> tuple[float, float]:
-    return (np.nan, np.nan) if part.draws.n < FEWEST else interval(part.draws)
+    return Verdict(claim, "", np.nan, (np.nan, np.nan), word, {"parts": {}, "also": {}}, why)
 
 
 def _why(parts: Sequence[Part], outcomes: Sequence[Word], worst: int) -> str:
-    part, word, count = parts[worst], outcomes[worst], len(parts)
-    subject = part.label[:1].upper() + part.label[1:]
-    if word == "holds":
-        if count == 1:
-            return f"{subject}: the whole interval is {part.wanted}."
+    part, word, count, same = parts[worst], outcomes[worst], len(parts), outcomes.count(outcomes[worst])
+    if word == "holds" and count > 1:
         return f"All {count} parts hold; the closest call is {part.label}, wanted {part.wanted}."
-    same = outcomes.count(word)
+    if word == "holds":
+        said = f"the whole interval is {part.wanted}"
+    elif word == "does not hold":
+        said = f"the whole interval misses what is wanted, {part.wanted}"
+    elif part.draws.n < FEWEST:
+        said = f"the smallest ensemble behind it has {part.draws.n}, and fewer than {FEWEST} give no interval"
+    elif part.reason:
+        said = part.reason
+    elif part.misses(count):
+        said = f"the interval misses what is wanted, {part.wanted}, but of too few agents to refute"
+    else:
+        said = f"the interval reaches across the edge of what is wanted, {part.wanted}"
     others = "" if same == 1 else f" So it is with {same} of {count} parts."
-    if word == "does not hold":
-        return f"{subject}: the whole interval misses what is wanted, {part.wanted}.{others}"
-    if part.obstacle:
-        return f"{subject}: {part.obstacle}.{others}"
-    if np.isnan(part.value):
-        return f"{subject}: there is nothing to take the number from.{others}"
-    if part.misses(count):
-        return f"{subject}: the interval misses what is wanted, {part.wanted}, but of too few agents to refute.{others}"
-    return f"{subject}: the interval reaches across the edge of what is wanted, {part.wanted}.{others}"
+    return f"{part.label[:1].upper()}{part.label[1:]}: {said}.{others}"

@@ -1,166 +1,200 @@
-"""The report: one page, its figures, and the claims, all from saved results.
+"""The report: one page, its figures, and the claims, all from the datasets of a run.
 
-The page is a single file that loads nothing, and depends on results, profile and plume alone.
+The page is a single file that loads nothing; for one version of the package its bytes depend on the data alone.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
-from html import escape
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import numpy as np
 
 import whiffclock
 from whiffclock.archive import write_whole
-from whiffclock.experiments.profiles import Profile
-from whiffclock.experiments.reproduce import FIGURES
-from whiffclock.experiments.results import Result
+from whiffclock.formatting import number, span
 from whiffclock.paper.claims import Verdict, claims_json, judge
-from whiffclock.paper.page.claims import claims_section, tally
-from whiffclock.paper.page.prose import GLOSSARY, INTRODUCTION, plume_section, run_section
-from whiffclock.paper.page.stylesheet import CSS
+from whiffclock.paper.claims.verdict import SIGNS
+from whiffclock.paper.dataset import BAYES, CAST, ENVIRONMENT_NAMES, HEURISTIC, SINGLE, TWO, Datasets, at_home
+from whiffclock.params import ENVIRONMENTS
 
 if TYPE_CHECKING:
     from whiffclock.paper.figures import Rendered
 
-_TITLE = "Searching for an odor with a clock for a memory"
-_PAPER = "https://arxiv.org/abs/2605.15938"
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
-_SECTIONS = {
-    "claims": "Claims",
-    "about": "The task",
-    "run": "The run",
-    "plume": "The plume",
-    "figures": "Figures",
-    "terms": "Terms",
-    "provenance": "Provenance",
-}
+_SHOWN = {SINGLE: "Single-Q", TWO: "Two-Q", HEURISTIC: "2Qʰ", CAST: "Cast-and-surge", BAYES: "Bayesian"}
+#: Distances downwind of the source at which whiffs are counted.
+_PLACES = (10, 30, 60, 100)
 
 
-def write_report(
-    results: Mapping[str, Result],
-    profile: Profile,
-    plume: Mapping[str, Any],
-    out: Path,
-    verdicts: Sequence[Verdict] | None = None,
-) -> Path:
+def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None = None) -> Path:
     """Write ``report.html``, ``figures/`` and ``claims.json`` into ``out``; return the page's path.
 
-    Parameters
-    ----------
-    results
-        By figure; a figure that was not asked for is not there.
-    profile
-        The numbers behind the results.
-    plume
-        What the results are about: origin, fingerprint, shape, source.
-    verdicts
-        On the claims, if they have been judged already.
+    ``verdicts`` are those on the claims, if they have been judged already.
     """
     from whiffclock.paper.figures import render
 
     (out / "figures").mkdir(parents=True, exist_ok=True)
-    verdicts = judge(results, profile) if verdicts is None else verdicts
-    figures = render(results, out / "figures", origin=str(plume["origin"]))
-    _write(out / "claims.json", claims_json(verdicts, profile, plume))
+    verdicts = judge(data) if verdicts is None else verdicts
+    figures = render(data, out / "figures")
     page = out / "report.html"
-    _write(page, report_html(results, profile, plume, verdicts, figures, out))
+    _write(out / "claims.json", claims_json(verdicts, data))
+    _write(page, report_html(data, verdicts, figures.values(), out))
     return page
 
 
-def report_html(
-    results: Mapping[str, Result],
-    profile: Profile,
-    plume: Mapping[str, Any],
-    verdicts: Sequence[Verdict],
-    figures: Mapping[str, Rendered],
-    out: Path,
-) -> str:
-    """The page's text; files of ``figures`` are linked relative to ``out``."""
-    order = [name for name in FIGURES if name in figures]
-    parts = [
-        "<!doctype html>",
-        '<html lang="en">',
-        f'<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{_TITLE}</title><style>{CSS}</style></head>",
-        "<body>",
-        _top(profile, plume, verdicts),
-        "<main>",
-        claims_section(verdicts),
-        INTRODUCTION,
-        run_section(results, profile),
-        plume_section(results, plume),
-        '<section id="figures"><h2>Figures</h2>',
-        *(_figure(figures[name], out) for name in order),
-        "</section>",
-        GLOSSARY,
-        _provenance(results, profile, plume),
-        "</main>",
-        f"<footer>Made by whiffclock {escape(whiffclock.__version__)}.</footer>",
-        "</body></html>",
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def _top(profile: Profile, plume: Mapping[str, Any], verdicts: Sequence[Verdict]) -> str:
-    nav = " ".join(f'<a href="#{anchor}">{label}</a>' for anchor, label in _SECTIONS.items())
-    return f"""<header class="top">
-<p class="kicker">Reproduction report · profile {escape(profile.name)}</p>
-<h1>{_TITLE}</h1>
-<p class="lead">Can an agent find the source of a turbulent odor plume if all it remembers is the time since its last
-whiff? A paper says: nearly as well as one that remembers everything. This report trains the agents anew, draws the
-paper’s figures, and judges its {len(verdicts)} claims on one plume: {escape(str(plume["origin"]))}.</p>
-{tally(verdicts)}
-<nav>{nav}</nav>
-</header>"""
-
-
-def _figure(rendered: Rendered, out: Path) -> str:
-    label, width = _label(rendered.figure), _REM * rendered.width
-    files = " · ".join(
-        f'<a href="{escape(path.relative_to(out).as_posix())}">{kind}</a>'
-        for kind, path in (("PNG", rendered.png), ("PDF", rendered.pdf))
-    )
-    return f"""<figure id="{escape(rendered.figure)}">
-<h3>{label}. {escape(rendered.title)}</h3>
-<img style="width: min(100%, {width:g}rem)" src="{_embedded(rendered)}" alt="{label}: {escape(rendered.title)}">
-<figcaption>{escape(rendered.caption)} <span class="files">{files}</span></figcaption>
-</figure>"""
-
-
-def _embedded(rendered: Rendered) -> str:
-    """The picture as a data URI. Within an image, ids of one drawing do not meet those of another."""
-    if rendered.svg:
-        return "data:image/svg+xml;base64," + base64.b64encode(rendered.svg.encode()).decode()
-    return "data:image/png;base64," + base64.b64encode(rendered.png.read_bytes()).decode()
-
-
-def _label(figure: str) -> str:
-    return f"Figure {figure[3:]}" if figure.startswith("fig") else f"Figure {figure.upper()}"
-
-
-def _provenance(results: Mapping[str, Result], profile: Profile, plume: Mapping[str, Any]) -> str:
-    origin = str(plume["origin"])
-    command = f"whiffclock reproduce --profile {profile.name}"
-    if not origin.startswith("built-in plume"):
-        command += " --plume FILE"
-    if set(results) != set(FIGURES):
-        command += " --only " + ",".join(name for name in FIGURES if name in results)
-    return f"""<section id="provenance">
-<h2>Provenance</h2>
-<p>The paper is <a href="{_PAPER}">arXiv 2605.15938</a>: M. Rando, R. A. Heinonen, Y. Qi, A. Seminara, <cite>Clock-state
-olfactory search in turbulent flows using Q-learning: the geometry of plume recovery</cite>. Everything on this page
-follows from the plume (fingerprint <code>{escape(str(plume["fingerprint"]))}</code>), the profile and the package
-(whiffclock {escape(whiffclock.__version__)}); seeds are fixed, and the same command makes the same page:</p>
-<pre>{escape(command)}</pre>
-<p>All numbers of the claims are in <a href="claims.json">claims.json</a> beside this page.</p>
-</section>"""
-
-
 def _write(path: Path, text: str) -> None:
-    def write(file: BinaryIO) -> None:
-        file.write(text.encode())
+    write_whole(path, lambda file: file.write(text.encode()))  # type: ignore[arg-type]
 
-    write_whole(path, write)
+
+def report_html(data: Datasets, verdicts: Sequence[Verdict], figures: Iterable[Rendered], out: Path) -> str:
+    """The page's text; files of ``figures`` are linked relative to ``out``."""
+    return templates().get_template("templates/report.html").render(
+        title="Searching for an odor with a clock for a memory",
+        facts=data.facts,
+        verdicts=verdicts,
+        tally=_tally(verdicts),
+        untested=any(verdict.verdict == "not tested" for verdict in verdicts),
+        figures=[_figure(one, out) for one in figures],
+        numbers=_numbers(data),
+        environments=ENVIRONMENT_NAMES,
+        performance=_performance(data),
+        whiffs=_whiffs(data),
+        command=_command(data.facts),
+        version=whiffclock.__version__,
+    )  # fmt: skip
+
+
+def templates() -> jinja2.Environment:
+    """The templates, in which everything is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("whiffclock.paper", "page"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.globals |= {"signs": SIGNS, "span": span}
+    environment.filters |= {"number": number, "typeset": typeset, "words": words, "places": places}
+    environment.filters["dashed"] = lambda text: text.replace(" ", "-")
+    return environment
+
+
+def typeset(text: str) -> str:
+    """Minus signs before digits."""
+    return re.sub(r"(?<= )-(?=\d)", "−", text)
+
+
+def words(value: Any) -> str:
+    """A number, a list of them, or numbers with their names, as text."""
+    value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {words(one)}" for name, one in value.items())
+    return ", ".join(map(words, value)) if isinstance(value, list) else number(value)
+
+
+def places(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a drawing 200 wide shows the interval of a part over its wanted range; empty without an interval."""
+    marks = {name: part[name] for name in ("value", "low", "high")}
+    if not all(map(math.isfinite, marks.values())):
+        return {}
+    ends = [end for end in (part["above"], part["below"]) if math.isfinite(end)]
+    first, last = min(*marks.values(), *ends), max(*marks.values(), *ends)
+    pad = 0.12 * (last - first) or 1.0
+
+    def at(x: float) -> float:
+        left, right = first - pad, last + pad
+        return round(4 + 192 * (min(max(x, left), right) - left) / (right - left), 2)
+
+    above, below = at(part["above"]), at(part["below"])
+    found = {name: at(x) for name, x in marks.items()}
+    return found | {"above": above, "width": round(below - above, 2), "edges": [at(end) for end in ends]}
+
+
+def _tally(verdicts: Sequence[Verdict]) -> list[tuple[str, int, str]]:
+    """Words with their number of claims, and the word for several; what was not tested only if there is such."""
+    found = [verdict.verdict for verdict in verdicts]
+    many = {"holds": "hold", "does not hold": "do not hold"}
+    counts = [(word, found.count(word), many.get(word, word)) for word in SIGNS]
+    return [one for one in counts if one[0] != "not tested" or one[1]]
+
+
+def _figure(rendered: Rendered, out: Path) -> dict[str, str]:
+    """A figure with its picture as a data URI; within an image, ids of one drawing do not meet those of another."""
+    kind, content = ("svg+xml", rendered.svg.encode()) if rendered.svg else ("png", rendered.png.read_bytes())
+    name = rendered.figure
+    return {
+        "id": name,
+        "label": f"Figure {name[3:] if name.startswith('fig') else name.upper()}",
+        "title": rendered.title,
+        "caption": rendered.caption,
+        "rem": f"{_REM * rendered.width:g}",
+        "source": f"data:image/{kind};base64,{base64.b64encode(content).decode()}",
+        "png": rendered.png.relative_to(out).as_posix(),
+        "pdf": rendered.pdf.relative_to(out).as_posix(),
+    }
+
+
+def _numbers(data: Datasets) -> list[tuple[str, str]]:
+    """What was run."""
+    facts, taus = data.facts, data.searches.sizes.get("tau_scanned")
+    rows = [
+        ("Agents of each kind, in each environment", f"{facts['seeds']:,}"),
+        ("Training episodes of each", f"{facts['episodes']:,}"),
+        ("Test searches of each, per environment", f"{facts['searches']:,}"),
+        ("Start times per cell", f"{facts['snapshots']:,}"),
+        ("Longest search, steps", f"{facts['horizon']:,}"),
+        ("Values of tau tried, and agents for each", f"{taus}, {facts['scan_seeds']}" if taus else ""),
+        ("Backups of the Bayesian agent’s solver", f"{facts['bayes_backups']:,}"),
+    ]
+    return [row for row in rows if row[1]]
+
+
+def _performance(data: Datasets) -> list[tuple[str, list[str]]]:
+    """Return and share of arrivals of each kind of agent, by environment."""
+    rows = []
+    for kind, label in _SHOWN.items() if "fig2" in data.facts["figures"] else ():
+        typical = at_home(data.searches["mean"], kind).median("agent")
+        cells = [typical.sel(environment=name, metric=["G", "f+"]).values for name in ENVIRONMENT_NAMES]
+        rows.append((label, [f"{number(g, '.2f')} · {number(arrivals, '.0%')}" for g, arrivals in cells]))
+    return rows
+
+
+def _whiffs(data: Datasets) -> dict[str, Any]:
+    """How often it smells, by environment."""
+    if data.setting is None:
+        return {}
+    mask, (x0, y0) = data.setting["mask"] > 0, data.facts["source"]
+    distances = [x for x in _PLACES if x0 + x < mask.sizes["x"]]
+    header = ["threshold", *(f"axis, x = {x}" for x in distances), "start cells"]
+    about = "Probability of a whiff on the plume’s axis, x cells from the source, and averaged over the start cells."
+    if data.usage is not None:
+        header.append("blank")
+        about += " Last, the mean blank of a start cell in snapshots, median over the cells."
+    rows = []
+    for name, threshold in ENVIRONMENTS.items():
+        probability = data.setting["probability"].sel(environment=name)
+        shares = [float(probability.sel(x=x0 + x, y=y0)) for x in distances] + [float(probability.where(mask).mean())]
+        cells = [f"{threshold:g}", *(f"{share:.1%}" for share in shares)]
+        if data.usage is not None:
+            blanks = data.usage["blank"].sel(environment=name).where(mask)
+            cells.append(number(float(blanks.median()), ".0f"))
+        rows.append((name, cells))
+    return {"about": about, "header": header, "rows": rows}
+
+
+def _command(facts: Mapping[str, Any]) -> str:
+    """The command that makes the same page."""
+    from whiffclock.paper.figures import FIGURES
+
+    command = f"whiffclock reproduce --profile {facts['profile']}"
+    if not facts["origin"].startswith("built-in plume"):
+        command += " --plume FILE"
+    return command if set(facts["figures"]) >= set(FIGURES) else f"{command} --only {','.join(facts['figures'])}"

@@ -1,0 +1,159 @@
+"""Evidence from void trajectories: of trained agents (C5 to C7, C13, C18) and of the Bayesian agent (C17)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
+from whiffclock.paper import dataset as ds
+from whiffclock.paper.claims.resampling import DRAWS, Draws, average, interval, sign, trend
+from whiffclock.paper.claims.select import each, over_each
+from whiffclock.paper.claims.table import evidence
+from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, NotDecidableError, Part, parts
+from whiffclock.paper.quantiles import weighted_quantiles
+
+_WORDS = {name: name.replace("_", " ") for name in GEOMETRY} | {
+    "backtracking": "backtracking length",
+    "backtracking_after_extreme": "backtracking after the upwind extreme",
+}
+_GROWING = ("surge_length", "upwind_search", "backtracking_initiation")
+#: Conditions of the supplement in which the paper itself sees another pattern.
+_EXCEPTIONS = {("on a whiff, own mask", "backtracking_initiation")}
+
+
+def measure(
+    data: ds.Datasets, name: str, ensemble: str = ds.SINGLE, mode: str = ds.MODE, **selected: str
+) -> xr.DataArray:
+    """A metric of void trajectories [environment, agent]; a return that never begins is infinitely late."""
+    chosen = ds.recovery(data, ensemble, mode, **selected)
+    values = chosen["geometry_of"].sel(geometry=name, drop=True)
+    late = name == "backtracking_initiation"
+    return values.fillna(np.inf).where(chosen["steps"].notnull()) if late else values
+
+
+def _trend(rng: np.random.Generator, data: ds.Datasets, name: str, **selected: str) -> Draws:
+    return trend(each(measure(data, name, **selected), "agent").values(), rng)
+
+
+@evidence("C5")
+@evidence("C6")
+@evidence("C7")
+def _trends(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
+    """Trends of the metrics that have a margin; beside the printed backtracking, the one that the paper draws."""
+    beside = ["backtracking_after_extreme"] if "backtracking" in margins else []
+    draws = {name: _trend(rng, data, name) for name in (*margins, *beside)}
+    also: dict[str, Any] = {}
+    for name in beside:
+        low, high = interval(draws[name])
+        also[f"trend of {_WORDS[name]}"] = {"value": draws[name].value, "low": low, "high": high}
+    also |= {f"median {_WORDS[name]}": each(measure(data, name).median("agent")) for name in draws}
+    return Evidence([Part(_WORDS[name], draws[name], **margins[name]) for name in margins], also)
+
+
+@evidence("C13")
+def _modes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
+    wanted = {
+        "Q+ searches further upwind": ("upwind_search", ds.MINUS, ds.PLUS),
+        "Q- returns sooner": ("backtracking_initiation", ds.MINUS, ds.PLUS),
+        "Q- surges more": ("surge_length", ds.PLUS, ds.MINUS),
+    }
+    draws, also = {}, {}
+    for label, (name, smaller, larger) in wanted.items():
+        pair = [measure(data, name, ds.TWO, mode) for mode in (smaller, larger)]
+        signs = over_each(xr.apply_ufunc(sign, *pair), rng, take=np.mean)
+        draws[label] = average(list(signs.values()))
+        also[label] = {environment: one.value for environment, one in signs.items()}
+    return Evidence(parts(draws, margins["net"]), also)
+
+
+@evidence("C18")
+def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
+    trends = {name: _trend(rng, data, name) for name in _GROWING}
+    certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name])[0] > 0]
+    if not certain:
+        raise NotDecidableError("None of the three trends is certain here in the first place, so none can survive.")
+    draws = {}
+    for truncation in TRUNCATIONS:
+        if truncation != MAIN_TRUNCATION and "upwind_search" in certain:
+            label = f"upwind search, truncation: {truncation}"
+            draws[label] = _trend(rng, data, "upwind_search", truncation=truncation)
+    for condition, ensemble in ds.CONDITIONS.items():
+        for name in certain:
+            if ensemble != ds.SINGLE and (condition, name) not in _EXCEPTIONS:
+                draws[f"{_WORDS[name]}, start: {condition}"] = _trend(rng, data, name, ensemble=ensemble)
+    also = {f"trend of {_WORDS[name]}, as in Fig. 3": one.value for name, one in trends.items()}
+    return Evidence(parts(draws, margins["order"]), also)
+
+
+@evidence("C17")
+def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
+    chosen = [ds.branches_in(data, name) for name in ds.ENVIRONMENT_NAMES]
+    if any(one.sizes["branch"] == 0 for one in chosen):
+        raise NotDecidableError("The Bayesian agent met no whiff to branch from.")
+    ensembles = [Histories.of(one, margins["histories"], rng) for one in chosen]
+    breadths, tails, also = {}, {}, {}
+    for name in GEOMETRY:
+        words = name.replace("_", " ")
+        if name != "backtracking_after_extreme":
+            breadths[f"breadth of {words}"] = average([_breadth(*one.quantiles(name, 0.1, 0.9)) for one in ensembles])
+        if name in _GROWING:
+            longest = [one.quantiles(name, 0.9)[0] for one in ensembles]
+            tails[f"tail of {words}"] = _ordered(longest)
+            values = [one.value for one in longest]
+            also[f"90% quantile of {words}"] = dict(zip(ds.ENVIRONMENT_NAMES, values, strict=True))
+    return Evidence(parts(breadths, margins["breadth"]) + parts(tails, margins["tail"]), also)
+
+
+@dataclass(frozen=True)
+class Histories:
+    """Weighted branches of one environment, their weights in each draw, and their effective number."""
+
+    values: xr.DataArray
+    weight: np.ndarray
+    drawn: np.ndarray
+    n: int
+
+    @classmethod
+    def of(cls, branches: xr.Dataset, fewest: int, rng: np.random.Generator) -> Histories:
+        """Resample branches, those of the same search together; fewer than ``fewest`` histories count as none."""
+        weight = branches["weight"].values
+        _, group = np.unique(branches["trial"], return_inverse=True)
+        groups = int(group.max()) + 1
+        counts = rng.multinomial(groups, np.full(groups, 1 / groups), size=DRAWS)
+        weights = np.stack([weight, *(counts[:, group] * weight)])
+        weights[~weights.any(axis=1)] = 1  # where no branch has any weight, all are alike
+        n = int(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0
+        return cls(branches["geometry_of"].fillna(np.inf), weights[0], weights[1:], n if n >= fewest else 0)
+
+    def quantiles(self, name: str, *levels: float) -> list[Draws]:
+        """Weighted quantiles with their draws."""
+        column = self.values.sel(geometry=name)
+        values, draws = (weighted_quantiles(column, weights, levels) for weights in (self.weight, self.drawn))
+        return [Draws(float(value), draw, self.n, self.n - 1) for value, draw in zip(values, draws.T, strict=True)]
+
+
+def _breadth(low: Draws, high: Draws) -> Draws:
+    """(q90 - q10) / (q90 + q10): 0 if all histories are the same, 1/3 if q90 is twice q10."""
+
+    def relative(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        endless = np.isinf(high)
+        top, bottom = np.where(endless, 0.0, high), np.where(endless, 0.0, low)
+        ratio = np.divide(top - bottom, top + bottom, out=np.zeros(low.shape), where=top + bottom > 0)
+        return np.where(endless & np.isfinite(low), 1.0, ratio)
+
+    value = float(relative(np.array(low.value), np.array(high.value)))
+    return Draws(value, relative(low.draws, high.draws), low.n, low.freedom)
+
+
+def _ordered(quantiles: Sequence[Draws]) -> Draws:
+    """Share of the pairs of environments in which the sparser has the larger quantile, minus the opposite."""
+    pairs = list(combinations(quantiles, 2))
+    value = float(np.mean([sign(a.value, b.value) for a, b in pairs]))
+    draws = np.mean([sign(a.draws, b.draws) for a, b in pairs], axis=0)
+    return Draws(value, draws, min(one.n for one in quantiles), sum(one.freedom for one in quantiles))

@@ -1,0 +1,51 @@
+"""Tables in a terminal: 80 columns, and names that look like markup."""
+
+import io
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from whiffclock.paper.tables import comparison_table, evaluation_table
+
+
+def shown(table):
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(table)
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= 80
+    return text
+
+
+@pytest.fixture
+def evaluation():
+    return SimpleNamespace(mean=lambda metric: 0.4567, standard_error=lambda metric: 0.0123)
+
+
+NAME = "[/bold]a[red]\\"
+
+
+def test_square_brackets_in_names_are_not_markup(evaluation):
+    text = shown(evaluation_table([(NAME, "dense", evaluation)], f"title {NAME}", f"caption {NAME}"))
+    assert text.count(NAME) == 3
+    row = SimpleNamespace(environment=NAME, agent=NAME, evaluations=[evaluation], best=evaluation)
+    row.values = lambda metric: np.array([0.4567])
+    text = shown(comparison_table([row], NAME, NAME))
+    assert text.count(NAME) == 4
+
+
+def test_one_agent_has_an_error_and_an_ensemble_a_range(evaluation):
+    one = SimpleNamespace(environment="dense", agent="two-Q", evaluations=[evaluation], best=evaluation)
+    one.values = lambda metric: np.array([0.4567])
+    two = SimpleNamespace(environment="dense", agent="single-Q", evaluations=[evaluation] * 3)
+    two.values = lambda metric: np.array([-0.034, 0.47, 1.0])
+    text = shown(comparison_table([one, two], "title"))
+    assert "0.457 ±.012" in text
+    assert "0.47 [-.03 1.00]" in text
+    assert text.count("dense") == 1
+
+
+def test_a_single_stratum_has_no_error(evaluation):
+    evaluation.standard_error = lambda metric: np.nan
+    assert "±" not in shown(evaluation_table([("a", "dense", evaluation)], "title"))
