@@ -1,4 +1,4 @@
-"""Figures: every one can be drawn from any result of its layout, the same way every time, within its borders."""
+"""Figures: every one can be drawn from any datasets of the schema, the same way every time, within its borders."""
 
 import base64
 import functools
@@ -6,40 +6,48 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import made_up
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from whiffclock.experiments.profiles import PROFILES
-from whiffclock.experiments.reproduce import FIGURES as COMPUTED
-from whiffclock.paper.figures import FIGURES, module, render, words
+from whiffclock.paper.dataset import Datasets
+from whiffclock.paper.figures import FIGURES, drawing, picture, render, words
 from whiffclock.paper.figures.boxes import box, never
 from whiffclock.paper.figures.style import COLOURS, context
 from whiffclock.paper.figures.violins import density
 from whiffclock.paper.page.report import write_report
 from whiffclock.paper.quantiles import weighted_quantiles
-from whiffclock.params import ENVIRONMENTS
+from whiffclock.params import ENVIRONMENTS, InputError
 
 ORIGIN = "a plume, simulated for a test"
 CASES = {
     "all there": {},
-    "nothing there": {"branches": False, "failures": False, "returns": False, "walks": False},
+    "nothing there": {"branches": False, "failures": False, "returns": False, "walks": False, "split_zero": True},
 }
+#: What a figure may need to be computed.
+COMPUTED = {
+    "single-Q training", "single-Q at home", "single-Q elsewhere", "two-Q training", "two-Q at home", "two-Q elsewhere",
+    "tau scan training", "tau scan", "one mode", "2Q^h", "cast-and-surge", "Bayesian searches", "Bayesian branches",
+    "initial conditions",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def cases():
-    return {name: made_up.results(**missing) for name, missing in CASES.items()}
+    return {name: made_up.datasets(**missing) for name, missing in CASES.items()}
 
 
 @pytest.fixture(scope="module")
 def drawn(cases):
     """Draws a figure of a case, once."""
-    return functools.cache(lambda figure, case: module(figure).draw(cases[case][figure]))
+    return functools.cache(lambda figure, case: picture(figure, cases[case]))
 
 
 def text_of(figure):
@@ -47,7 +55,8 @@ def text_of(figure):
 
 
 def test_there_is_a_drawing_for_every_result_and_a_colour_for_every_environment():
-    assert tuple(COMPUTED) == FIGURES
+    assert tuple(FIGURES) == made_up.FIGURES
+    assert {name for figure in FIGURES for name in drawing(figure).NEEDS} == COMPUTED
     assert tuple(COLOURS) == tuple(ENVIRONMENTS)
 
 
@@ -60,17 +69,16 @@ ALWAYS_WHOLE = {"fig1", "s1", "s3"}
     [(f, c) for f in FIGURES for c in CASES if c == "all there" or f not in ALWAYS_WHOLE],
 )
 def test_figures_stay_within_their_borders_and_captions_are_filled_in(cases, drawn, figure, case):
-    drawing, result, picture = module(figure), cases[case][figure], drawn(figure, case)
     with context():  # ticks made on the way take their looks from it
-        left, bottom, right, top = picture.get_tightbbox().extents
-    width, height = picture.get_size_inches()
+        left, bottom, right, top = drawn(figure, case).get_tightbbox().extents
+    width, height = drawn(figure, case).get_size_inches()
     assert min(left, bottom) > -0.01
     assert right < width + 0.01
     assert top < height + 0.01
-    caption = drawing.caption(result)
+    caption = drawing(figure).caption(cases[case])
     assert re.search(r"\d", caption)
     assert not re.search(r"[{}\[\]]|\bnan\b|\binf\b|None", caption)
-    assert drawing.TITLE
+    assert drawing(figure).TITLE
     assert caption.endswith(".")
 
 
@@ -84,24 +92,26 @@ def test_panels_without_data_say_why(cases, drawn):
         ("fig8", "no whiff"),
     ):
         assert words_there in text_of(drawn(figure, "nothing there")), figure
-    assert "no whiff" in module("fig8").caption(bare["fig8"])
-    assert "no whiff" not in module("fig8").caption(full["fig8"])
+    assert "no whiff" in drawing("fig8").caption(bare)
+    assert "no whiff" not in drawing("fig8").caption(full)
 
 
 def test_the_origin_of_the_plume_reaches_map_and_caption(cases, tmp_path):
-    rendered = render({"fig6": cases["all there"]["fig6"]}, tmp_path, ORIGIN)["fig6"]
+    rendered = render(made_up.datasets(origin=ORIGIN), tmp_path, ["fig6"])["fig6"]
     assert ORIGIN in rendered.caption
     assert "simulated plume" in rendered.svg  # as a comment beside the outlines of the letters
     assert rendered.svg.startswith("<svg")
-    assert ORIGIN not in module("fig6").caption(cases["all there"]["fig6"])
+    other = render(cases["all there"], tmp_path, ["fig6"])["fig6"]
+    assert ORIGIN not in other.caption
+    assert "simulated plume" not in other.svg
 
 
 def test_bytes_depend_on_the_result_alone(cases, tmp_path):
-    some = {figure: cases["all there"][figure] for figure in ("fig5", "fig2")}
-    first = render(some, tmp_path / "first")
+    some = ("fig5", "fig2")
+    first = render(cases["all there"], tmp_path / "first", some)
     assert list(first) == ["fig2", "fig5"]
     with matplotlib.rc_context({"font.size": 20, "axes.grid": True}), ThreadPoolExecutor(2) as threads:
-        jobs = [threads.submit(render, {figure: some[figure]}, tmp_path / "second") for figure in some]
+        jobs = [threads.submit(render, cases["all there"], tmp_path / "second", [figure]) for figure in some]
         second = {figure: one for job in jobs for figure, one in job.result().items()}
         assert matplotlib.rcParams["font.size"] == 20
     for figure, one in first.items():
@@ -116,18 +126,17 @@ def test_bytes_depend_on_the_result_alone(cases, tmp_path):
 
 def test_pictures_on_a_page_are_what_they_say(cases, tmp_path, monkeypatch):
     """A short drawing goes on the page as SVG, a long one as PNG; one column is half as wide as two."""
-    some = {figure: cases["all there"][figure] for figure in ("fig2", "fig5")}
-    drawn = render(some, tmp_path)
+    some = ("fig2", "fig5")
+    drawn = render(cases["all there"], tmp_path, some)
     lengths = {figure: len(one.svg) for figure, one in drawn.items()}
     monkeypatch.setattr("whiffclock.paper.figures._LONGEST_SVG", max(lengths.values()))  # the preamble makes it longer
-    plume = {"origin": ORIGIN, "fingerprint": "f00d", "shape": [9, 40, 9], "source": [0, 4]}
-    page = write_report(some, PROFILES["quick"], plume, tmp_path, verdicts=[]).read_text()
+    page = write_report(made_up.datasets(figures=some), tmp_path, verdicts=[]).read_text()
     kinds = {}
-    for figure, (kind, picture) in zip(
+    for figure, (kind, encoded) in zip(
         some, re.findall(r'src="data:image/([a-z+]+);base64,([^"]+)"', page), strict=True
     ):
         kinds[figure] = kind
-        content = base64.b64decode(picture)
+        content = base64.b64decode(encoded)
         if kind == "png":
             assert content == (tmp_path / "figures" / f"{figure}.png").read_bytes()
         else:
@@ -136,6 +145,65 @@ def test_pictures_on_a_page_are_what_they_say(cases, tmp_path, monkeypatch):
     assert kinds[min(lengths, key=lengths.get)] == "svg+xml"
     narrow, wide = (float(width) for width in re.findall(r"width: min\(100%, ([\d.]+)rem", page))
     assert 0.4 < narrow / wide < 0.6
+
+
+def reversed_everywhere(data):
+    """The same data in another order: every coordinate backwards, and every dimension elsewhere."""
+    made = {}
+    for field in fields(data):
+        dataset = getattr(data, field.name)
+        made[field.name] = dataset.isel({name: slice(None, None, -1) for name in dataset.indexes}).map(lambda a: a.T)
+    return Datasets(**made)
+
+
+def test_figures_select_by_name(tmp_path):
+    """What comes first in the data does not matter, nor do names that no figure asks for."""
+    data = made_up.datasets()
+    other = reversed_everywhere(data)
+    assert list(other.searches["metric"].values) != list(data.searches["metric"].values)
+    assert other.recoveries["path"].dims == data.recoveries["path"].dims[::-1]
+    first, second = render(data, tmp_path / "first"), render(other, tmp_path / "second")
+    assert tuple(first) == made_up.FIGURES
+    for figure, one in first.items():
+        assert one.caption == second[figure].caption, figure
+        assert one.png.read_bytes() == second[figure].png.read_bytes(), figure
+
+
+def test_a_figure_can_be_added(tmp_path, monkeypatch):
+    def draw(data):
+        figure = Figure(figsize=(2, 1))
+        figure.add_subplot().plot([0, data.facts["horizon"]])
+        return figure
+
+    extra = SimpleNamespace(TITLE="More", NEEDS=("two-Q training",), draw=draw, caption=lambda data: "A line.")
+    monkeypatch.setitem(FIGURES, "extra", extra)
+    rendered = render(made_up.datasets(figures=["extra", "fig5"]), tmp_path)
+    assert list(rendered) == ["fig5", "extra"]
+    assert rendered["extra"].title == "More"
+    assert rendered["extra"].caption.startswith("A line. Odor: ")
+    assert rendered["extra"].png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_figures_that_are_not_known(tmp_path):
+    data = made_up.datasets(figures=["extra", "fig5"])
+    assert list(render(data, tmp_path)) == ["fig5"]  # drawn elsewhere with a figure that is not here
+    with pytest.raises(InputError, match="no figure extra; choose from fig1, "):
+        render(data, tmp_path, ["extra"])
+
+
+def test_a_dataset_that_is_not_there_is_named():
+    data = made_up.datasets()
+    with pytest.raises(InputError, match="no dataset of usage"):
+        Datasets(data.searches)["usage"]
+
+
+def test_every_mode_has_a_length_of_its_own():
+    data = made_up.datasets()
+    data.recoveries["steps"].loc[{"ensemble": "two-Q", "mode": "Q-"}] = 7
+    data.recoveries["steps"].loc[{"ensemble": "two-Q", "mode": "Q+"}] = 12
+    assert "Q⁻ 7 (denser), 7 (dense), 7 (sparse) and 7 (sparser); Q⁺ 12 (denser)" in drawing("s4").caption(data)
+    lengths = {len(lines.get_segments()) for lines in picture("fig7", data).findobj(LineCollection)}
+    assert {7, 12} <= lengths
 
 
 def test_densities_know_weights_and_borders():
@@ -166,6 +234,18 @@ def test_words():
     assert words.number(words.middle(np.array([1.0, np.nan, np.nan]))) == "never"
     assert words.middle(np.array([1.0, 2.0])) == 1.5
     assert words.listing(["a", "b", "c"]) == "a, b and c"
+
+
+def test_drawing_does_not_compile(tmp_path):
+    made_up.datasets(figures=["fig3", "fig8"]).save(tmp_path)
+    code = f"""
+import sys
+from pathlib import Path
+from whiffclock.paper.dataset import Datasets
+from whiffclock.paper.figures import render
+render(Datasets.load(Path({str(tmp_path)!r})), Path({str(tmp_path)!r}))
+print('numba' in sys.modules)"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_nothing_is_imported_before_it_is_drawn():

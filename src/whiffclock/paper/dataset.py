@@ -58,7 +58,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -66,12 +66,11 @@ import xarray as xr
 from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.params import ENVIRONMENTS, require
 
-Named = TypeVar("Named", xr.DataArray, xr.Dataset)
-
 SINGLE, TWO, HEURISTIC = "single-Q", "two-Q", "2Q^h"
 MINUS_ONLY, PLUS_ONLY, CAST, BAYES = "Q- only", "Q+ only", "cast-and-surge", "Bayesian"
 KINDS = (SINGLE, TWO, HEURISTIC, MINUS_ONLY, PLUS_ONLY, CAST, BAYES)
 ENVIRONMENT_NAMES = tuple(ENVIRONMENTS)
+_ENVIRONMENTS = ("environment", "trained", "tested")
 #: The ensemble of single-Q agents of each initial condition in training, in the order of the paper's columns (R10).
 CONDITIONS = {
     "on a whiff, own mask": "on a whiff, own mask",
@@ -125,10 +124,15 @@ class Datasets:
         return cls(**{name: xr.load_dataset(path, engine="h5netcdf") for name, path in found.items() if path.is_file()})
 
 
-def by_environment(values: Named, dimension: str = "trained") -> Named:
-    """``values`` with ``environment`` for the name of a dimension; environments and agents are in order."""
-    found = values.rename({dimension: "environment"}).sel(environment=list(ENVIRONMENT_NAMES))
-    return found.sortby("agent") if "agent" in found.dims else found
+def in_order(data: Datasets) -> Datasets:
+    """The same with environments from dense to sparse, and numbers (agents, strata, cells) ascending."""
+    found = {field.name: getattr(data, field.name) for field in fields(data)}
+    for name, dataset in found.items():
+        if dataset is not None:
+            numbered = [index for index in dataset.indexes if dataset[index].dtype.kind in "iuf"]
+            named = {index: list(ENVIRONMENT_NAMES) for index in _ENVIRONMENTS if index in dataset.indexes}
+            found[name] = dataset.sortby(numbered).sel(named)
+    return Datasets(**found)
 
 
 def in_each(measure: Callable[[str], float]) -> xr.DataArray:
@@ -140,7 +144,7 @@ def at_home(values: xr.DataArray, kind: str) -> xr.DataArray:
     """Agents of a kind in the environment they belong to: ``trained`` and ``tested`` become ``environment``."""
     each = xr.DataArray(list(ENVIRONMENT_NAMES), {"environment": list(ENVIRONMENT_NAMES)})
     found = values.sel(kind=kind, trained=each, tested=each).drop_vars(("trained", "tested"))
-    return found.sortby("agent").transpose("environment", "agent", ...)
+    return found.transpose("environment", "agent", ...)
 
 
 def best_agents(data: Datasets, kind: str) -> xr.DataArray:
@@ -151,7 +155,7 @@ def best_agents(data: Datasets, kind: str) -> xr.DataArray:
 def recovery(data: Datasets, ensemble: str, mode: str, truncation: str = MAIN_TRUNCATION) -> xr.Dataset:
     """Void trajectories of an ensemble in one mode, by ``environment`` and ``agent``."""
     found = data["recoveries"].sel(ensemble=ensemble, mode=mode, truncation=truncation)
-    return by_environment(found).transpose("environment", "agent", ...)
+    return found.rename(trained="environment").transpose("environment", "agent", ...)
 
 
 def void_path(data: Datasets, ensemble: str, mode: str, environment: str, agent: int) -> np.ndarray:

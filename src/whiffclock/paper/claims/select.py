@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,6 @@ from whiffclock.paper.claims.resampling import Draws, over_agents
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, at_home
 
 _ENVIRONMENTS = ("environment", "trained", "tested")
-
-
-def in_order(data: Datasets) -> Datasets:
-    """The same with environments from dense to sparse and numbers (agents, strata) ascending.
-
-    What is resampled then does not depend on the order in a file.
-    """
-    found: dict[str, Any] = {}
-    for field in fields(data):
-        if (dataset := getattr(data, field.name)) is not None:
-            numbered = [name for name in dataset.indexes if dataset[name].dtype.kind in "iuf"]
-            named = {name: list(ENVIRONMENT_NAMES) for name in _ENVIRONMENTS if name in dataset.indexes}
-            found[field.name] = dataset.sortby(numbered).sel(named)
-    return Datasets(**found)
 
 
 def home(data: Datasets, kind: str, variable: str, **selected: str | int) -> xr.DataArray:

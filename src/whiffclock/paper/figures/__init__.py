@@ -1,7 +1,8 @@
 """The paper's figures, drawn from the datasets of a run.
 
-A figure is a module, or any object, with the attributes of :class:`Drawing`. Nothing here imports matplotlib before
-a figure is drawn.
+A figure is a module, or any object, with ``TITLE`` (a few words), ``NEEDS`` (names of what must be computed for it),
+``draw(data) -> Figure`` and ``caption(data) -> str`` (plain text). Nothing here imports matplotlib before a figure is
+drawn.
 """
 
 from __future__ import annotations
@@ -10,98 +11,63 @@ import importlib
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from whiffclock.archive import write_whole
-from whiffclock.paper.dataset import Datasets
+from whiffclock.paper.dataset import Datasets, in_order
 from whiffclock.params import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-class Drawing(Protocol):
-    """What draws a figure.
-
-    Attributes
-    ----------
-    TITLE
-        A few words.
-    NEEDS
-        Names of what must be computed for the figure.
-    """
-
-    TITLE: str
-    NEEDS: tuple[str, ...]
-
-    def draw(self, data: Datasets) -> Figure:
-        """The picture, drawn under the settings of :mod:`~whiffclock.paper.figures.style`."""
-
-    def caption(self, data: Datasets) -> str:
-        """What it shows, with its numbers, as plain text; :func:`render` adds where the odor comes from."""
-
-
 _PAPER = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
-#: All figures in the order of the paper, by id: what draws them, or the name of a module. More can be put in.
-FIGURES: dict[str, Drawing | str] = {figure: f"{__name__}.{figure}" for figure in _PAPER}
+#: All figures by id, in the order of the paper: what draws them, or the name of its module. More can be added.
+FIGURES: dict[str, Any] = {figure: f"{__name__}.{figure}" for figure in _PAPER}
 
 _DPI = 200
 #: Longer SVG is more than a page should carry.
 _LONGEST_SVG = 500_000
 #: No dates and versions in files.
-_METADATA: dict[str, dict[str, Any]] = {
-    "png": {"Software": None},
-    "pdf": {"CreationDate": None},
-    "svg": {"Date": None},
-}
+_METADATA: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A figure on disk, and what a page needs to show it.
-
-    Attributes
-    ----------
-    figure, title, caption
-        Id, a few words, and plain text.
-    png, pdf
-        The files.
-    svg
-        The drawing as SVG; empty where that is too long for a page, which then takes the PNG.
-    width
-        In inches: one column of a journal, or two.
-    """
+    """A figure on disk, and what a page needs to show it."""
 
     figure: str
     title: str
     caption: str
     png: Path
     pdf: Path
+    #: Empty where it is too long for a page, which then takes the PNG.
     svg: str
+    #: In inches: one column of a journal, or two.
     width: float
 
 
-def drawing(figure: str) -> Drawing:
-    """What draws a figure."""
+def drawing(figure: str) -> Any:
+    """The module or object that draws a figure."""
     require(figure in FIGURES, f"There is no figure {figure}; choose from {', '.join(FIGURES)}.")
     found = FIGURES[figure]
-    return cast(Drawing, importlib.import_module(found)) if isinstance(found, str) else found
+    return importlib.import_module(found) if isinstance(found, str) else found
 
 
 def render(data: Datasets, out: Path, figures: Sequence[str] | None = None) -> dict[str, Rendered]:
-    """Draw figures into ``<out>/<figure>.png`` and ``.pdf``.
+    """Draw figures into ``<out>/<figure>.png`` and ``.pdf``, in the order of :data:`FIGURES`.
 
     The bytes depend on the data alone, for the same versions of the libraries.
 
     Parameters
     ----------
     figures
-        Ids, in any order. Default: those of the run, as far as they are in :data:`FIGURES`.
+        Ids. Default: those of the run, as far as they are in :data:`FIGURES`.
     """
     wanted = [figure for figure in data.facts["figures"] if figure in FIGURES] if figures is None else figures
-    drawings = {figure: drawing(figure) for figure in wanted}
-    return {figure: _render(figure, drawings[figure], data, out) for figure in FIGURES if figure in drawings}
+    drawings, ordered = {figure: drawing(figure) for figure in wanted}, in_order(data)
+    return {figure: _render(figure, ordered, out) for figure in FIGURES if figure in drawings}
 
 
 def picture(figure: str, data: Datasets) -> Figure:
@@ -109,30 +75,26 @@ def picture(figure: str, data: Datasets) -> Figure:
     from whiffclock.paper.figures.style import context
 
     with context():
-        drawn = drawing(figure).draw(data)
+        drawn: Figure = drawing(figure).draw(data)
         drawn.draw_without_rendering()
         drawn.set_layout_engine("none")
     return drawn
 
 
-def _render(figure: str, drawing: Drawing, data: Datasets, out: Path) -> Rendered:
-    from whiffclock.paper.figures import words
-
-    drawn = picture(figure, data)
-    content = {form: _file(drawn, form, figure) for form in _METADATA}
-    paths = {form: out / f"{figure}.{form}" for form in ("png", "pdf")}
-    for form, path in paths.items():
-        write_whole(path, lambda file, form=form: file.write(content[form]))  # type: ignore[misc]
-    svg = content["svg"].decode()
-    short = svg[svg.index("<svg") :] if len(svg) <= _LONGEST_SVG else ""
-    caption = f"{drawing.caption(data)} {words.odor(data)}".strip()
-    return Rendered(figure, drawing.TITLE, caption, **paths, svg=short, width=float(drawn.get_size_inches()[0]))
+def _render(figure: str, data: Datasets, out: Path) -> Rendered:
+    drawn, png, pdf, svg = picture(figure, data), out / f"{figure}.png", out / f"{figure}.pdf", io.BytesIO()
+    write_whole(png, partial(_save, drawn, "png", figure))
+    write_whole(pdf, partial(_save, drawn, "pdf", figure))
+    _save(drawn, "svg", figure, svg)
+    text = svg.getvalue().decode()
+    short = text[text.index("<svg") :] if len(text) <= _LONGEST_SVG else ""
+    origin = str(data.facts.get("origin", "")).strip().rstrip(".")
+    caption = drawing(figure).caption(data) + (f" Odor: {origin}." if origin else "")
+    return Rendered(figure, drawing(figure).TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]))
 
 
-def _file(drawn: Figure, form: str, salt: str) -> bytes:
+def _save(drawn: Figure, form: str, salt: str, file: BinaryIO) -> None:
     from whiffclock.paper.figures.style import context
 
-    file = io.BytesIO()
-    with context({"svg.hashsalt": f"whiffclock {salt}"}):
+    with context(f"whiffclock {salt}"):
         drawn.savefig(file, format=form, dpi=_DPI, metadata=_METADATA[form])
-    return file.getvalue()

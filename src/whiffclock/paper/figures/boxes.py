@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -12,15 +12,13 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES
 from whiffclock.paper.figures.style import COLOURS, GREY, INK, METRICS, dark, environment_axis, tint
 
 Fill = Literal["filled", "open", "hatched", "solid"]
 
-#: A box needs so many values; fewer are points and a line at their median.
-_FEWEST = 4
-#: Whiskers reach to the last value within so many quartile ranges of the box.
-_REACH = 1.5
+#: A box needs so many values; fewer are points and a line at their median. Whiskers reach to the last value within
+#: so many quartile ranges of the box.
+_FEWEST, _REACH = 4, 1.5
 #: More points than this hide a box, wide or narrow; then only those beyond the whiskers are drawn.
 _MANY, _FEW, _NARROW = 40, 10, 0.3
 #: Golden ratio: spreads any number of points evenly, the same way every time.
@@ -55,10 +53,9 @@ def box(axes: Axes, at: float, values: np.ndarray, colour: str, fill: Fill = "fi
 def never(axes: Axes, values: np.ndarray, word: str = "never") -> None:
     """Limits of a panel, with room and a name for the line of NaN if there are any."""
     seen = values[np.isfinite(values)]
-    low, high = (float(seen.min()), float(seen.max())) if len(seen) else (0.0, 1.0)
-    low = min(low, 0.0)
-    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    low, high = (min(seen.min(), 0.0), seen.max()) if len(seen) else (0.0, 1.0)
     room = max(high - low, 1.0)
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     if len(seen) == values.size:
         axes.set_ylim(low - 0.04 * room, high + 0.06 * room)
         return
@@ -77,47 +74,40 @@ def key(label: str, fill: Fill) -> Patch:
     return Patch(label=label, **_looks(GREY, fill))
 
 
-class Group(NamedTuple):
-    """Geometry [environment, agent, geometry] of one kind of agent, and how its boxes are filled."""
-
-    values: xr.DataArray
-    fill: Fill = "filled"
-
-
-def metric_row(panels: Sequence[Axes] | np.ndarray, groups: Sequence[Group]) -> None:
-    """One panel per metric, in the order of :data:`METRICS`, each with its own scale."""
+def metric_row(panels: Iterable[Axes], ensembles: Mapping[Fill, xr.DataArray]) -> None:
+    """One panel per metric, each with its own scale, for geometries [environment, agent, geometry] by their fill."""
+    pooled = _pooled(ensembles.values())
     for axes, (metric, (label, unit)) in zip(panels, METRICS.items(), strict=True):
-        _metric_boxes(axes, metric, groups)
-        never(axes, _pooled(groups, metric))
+        _metric_boxes(axes, metric, ensembles)
+        never(axes, pooled.sel(geometry=metric).values)
         axes.set_ylabel(f"{label} ({unit})")
 
 
 def metric_grid(grid: np.ndarray, columns: Sequence[xr.DataArray]) -> None:
-    """Axes [metric, column] for ensembles [environment, agent, geometry]; panels of a row have one scale."""
-    groups = [Group(values) for values in columns]
-    for i, (row, (metric, (label, unit))) in enumerate(zip(grid, METRICS.items(), strict=True)):
-        for j, (axes, group) in enumerate(zip(row, groups, strict=True)):
-            _metric_boxes(axes, metric, [group])
-            never(axes, _pooled(groups, metric), "never" if j == 0 else "")
-            axes.tick_params(labelleft=j == 0)
-            if i < len(grid) - 1:
-                axes.set_xticklabels([])
+    """Axes [metric, column] for geometries [environment, agent, geometry]; panels of a row have one scale."""
+    pooled = _pooled(columns)
+    for row, (metric, (label, unit)) in zip(grid, METRICS.items(), strict=True):
+        for axes, values in zip(row, columns, strict=True):
+            _metric_boxes(axes, metric, {"filled": values})
+            never(axes, pooled.sel(geometry=metric).values, "never" if axes is row[0] else "")
+            axes.tick_params(labelleft=axes is row[0])
         row[0].set_ylabel(f"{label}\n({unit})")
+    for axes in grid[:-1].flat:
+        axes.set_xticklabels([])
 
 
-def _pooled(groups: Sequence[Group], metric: str) -> np.ndarray:
-    """All values of a metric, for the limits of panels."""
-    return np.concatenate([group.values.sel(geometry=metric).values.ravel() for group in groups])
+def _pooled(ensembles: Iterable[xr.DataArray]) -> xr.DataArray:
+    """All agents together, for the limits of panels."""
+    return xr.concat(ensembles, "agent", coords="minimal", compat="override")
 
 
-def _metric_boxes(axes: Axes, metric: str, groups: Sequence[Group]) -> None:
+def _metric_boxes(axes: Axes, metric: str, ensembles: Mapping[Fill, xr.DataArray]) -> None:
     """Boxes of one metric, side by side within each environment."""
-    room = 0.8 / len(groups)
-    for j, group in enumerate(groups):
-        for e, name in enumerate(ENVIRONMENT_NAMES):
-            values = group.values.sel(geometry=metric, environment=name).values
-            at = e + (j - (len(groups) - 1) / 2) * room
-            box(axes, at, values, COLOURS[name], group.fill, 0.8 * room if len(groups) > 1 else 0.6)
+    count, room = len(ensembles), 0.8 / len(ensembles)
+    for j, (fill, values) in enumerate(ensembles.items()):
+        for e, (name, colour) in enumerate(COLOURS.items()):
+            seen = values.sel(geometry=metric, environment=name).values
+            box(axes, e + (j - (count - 1) / 2) * room, seen, colour, fill, 0.8 * room if count > 1 else 0.6)
     environment_axis(axes, rotate=True)
     axes.margins(x=0)
 

@@ -70,7 +70,5 @@ def draw_clock(axes: Axes, horizon: int) -> None:
     axes.text(2.2, -1.42, "whiff: back to 0", va="center", fontsize=6.5)
     blank_mark(axes, (2.0, 0.85), 3)
     axes.text(2.2, 0.85, "blank: one up", va="center", fontsize=6.5)
-    axes.set_xlim(-1.0, 6.4)
-    axes.set_ylim(-1.75, 1.05)
-    axes.set_aspect("equal")
+    axes.set(xlim=(-1.0, 6.4), ylim=(-1.75, 1.05), aspect="equal")
     axes.set_axis_off()

@@ -9,7 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets, by_environment
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.chains import draw_clock
 from whiffclock.paper.figures.maps import draw_map, extent, plume_note, source
@@ -19,10 +19,8 @@ from whiffclock.params import ENVIRONMENTS
 TITLE = "The setting: an odor plume, an agent with a clock, four environments"
 NEEDS = ("single-Q training", "single-Q at home", "two-Q training")
 
-#: The last intervals of a learning curve that the caption averages.
-_LAST = 10
-#: Points of a learning curve that are drawn.
-_POINTS = 60
+#: The last intervals of a learning curve that the caption averages, and the number of points that are drawn.
+_LAST, _POINTS = 10, 60
 _DASHES = (0, (3, 1.5))
 
 
@@ -32,42 +30,32 @@ def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 6.5)
     grid = figure.add_gridspec(2, 2, height_ratios=[1.75, 4.7], width_ratios=[1, 1.12])
     _search(figure, figure.add_subplot(grid[0, :]), data)
-    column = grid[1, 1].subgridspec(5, 1)
-    maps = [figure.add_subplot(column[i, 0]) for i in range(5)]
-    for axes, name in zip(maps[:4], ENVIRONMENT_NAMES, strict=True):
+    maps = np.asarray(grid[1, 1].subgridspec(5, 1).subplots())
+    for axes, name in zip(maps, ENVIRONMENT_NAMES, strict=False):
         _environment(axes, data, name)
-    _mask(maps[4], data)
-    column = grid[1, 0].subgridspec(3, 1, height_ratios=[1.15, 1.1, 2.2])
-    clock, saw, curves = (figure.add_subplot(column[i, 0]) for i in range(3))
+    clock, saw, curves = np.asarray(grid[1, 0].subgridspec(3, 1, height_ratios=[1.15, 1.1, 2.2]).subplots())
     draw_clock(clock, data.facts["horizon"])
     style.title(clock, "b", "The clock: moves since the last whiff")
     _sawtooth(saw, setting)
     _curves(curves, setting["curve"])
+    _shares(maps[-1], data, setting["mask"], style.tint(style.GREY, 0.55))
+    style.title(maps[-1], "e", "Where searches start")
+    maps[-1].set_xlabel("x downwind of the source (cells)")
     return figure
 
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    setting = data["setting"]
-    told, search = setting.attrs, setting["search"]
-    outcome = "reaches the source region" if told["search_arrived"] else "does not arrive"
-    returns = by_environment(setting["curve"]).sel(kind=SINGLE, column="G")
-    last = returns.isel(point=slice(-_LAST, None)).mean("point")
-    return (
-        f"(a) Odor at snapshot {told['snapshot']:,}, and the path of an agent trained in the "
-        f"{told['search_environment']} environment that starts there and {outcome} after "
-        f"{search.sizes['moment'] - 1} moves; "
-        f"on the way it smells {int(search.sel(quantity='whiff').sum())} whiffs (dots; the odor moves on while it "
-        f"walks). Red: the source and its region of radius {data.facts['radius']:g} cells. "
-        f"(b) All the agent knows is its clock, which a whiff sets to 0; below, the clock along the path in (a). "
-        "(c) Four environments are the same odor under four thresholds: whiffs in that snapshot (dark), and how often "
-        f"there is one (light). Whiffs fill {words.each(100 * setting['whiff'].mean(['x', 'y']), '.1f')} per "
-        "cent of the cells. "
-        "(d) Mean return per training episode: median over agents, single-Q (lines, with their range) and "
-        "two-Q (dashes). "
-        f"Over the last {_LAST} points the median single-Q agent earns {words.medians(last)}. "
-        f"(e) Searches start in any of {told['start_cells']:,} cells, at any time, in all environments. "
-        f"{words.run(data)}"
+    setting, search = data["setting"], data["setting"]["search"]
+    returns = setting["curve"].sel(kind=SINGLE, column="G")
+    return words.caption("fig1", data)(
+        **setting.attrs,
+        outcome="reaches the source region" if setting.attrs["search_arrived"] else "does not arrive",
+        moves=search.sizes["moment"] - 1,
+        whiffs=int(search.sel(quantity="whiff").sum()),
+        filled=words.each(100 * setting["whiff"].mean(["x", "y"]), ".1f"),
+        points=_LAST,
+        last=words.medians(returns.isel(point=slice(-_LAST, None)).mean("point")),
     )
 
 
@@ -90,33 +78,27 @@ def _search(figure: Figure, axes: Axes, data: Datasets) -> None:
     source(axes, radius)
     wind(axes, 0.985, 0.9)
     left, right, bottom, top = extent(data, field)
-    axes.set_xlim(min(left, -1.5 * radius), right)
-    axes.set_ylim(bottom, top)
-    axes.set_aspect("equal")
-    axes.set_xlabel("x downwind of the source (cells)")
-    axes.set_ylabel("y across (cells)")
+    axes.set(xlim=(min(left, -1.5 * radius), right), ylim=(bottom, top), aspect="equal")
+    axes.set(xlabel="x downwind of the source (cells)", ylabel="y across (cells)")
     style.title(axes, "a", f"A search through the plume, smelling as in the {environment} environment")
     plume_note(axes, data)
 
 
 def _environment(axes: Axes, data: Datasets, name: str) -> None:
     here, colour = data["setting"].sel(environment=name), style.COLOURS[name]
-    shades = LinearSegmentedColormap.from_list(name, ["white", style.tint(colour, 0.45)])
-    draw_map(axes, data, here["probability"], cmap=shades, vmin=0, vmax=1)
+    _shares(axes, data, here["probability"], style.tint(colour, 0.45))
     whiffs = here["whiff"].where(here["whiff"] > 0)
     draw_map(axes, data, whiffs, cmap=LinearSegmentedColormap.from_list(name, [style.dark(colour)] * 2))
     limit = f"{ENVIRONMENTS[name]:g}".replace("e-0", "e−")
     style.environment_title(axes, name, "c" if name == ENVIRONMENT_NAMES[0] else "", f": whiff if c ≥ {limit}")
     axes.tick_params(labelbottom=False)
-    axes.set_ylabel("y (cells)")
 
 
-def _mask(axes: Axes, data: Datasets) -> None:
-    shades = LinearSegmentedColormap.from_list("mask", ["white", style.tint(style.GREY, 0.55)])
-    draw_map(axes, data, data["setting"]["mask"], cmap=shades, vmin=0, vmax=1)
-    axes.set_xlabel("x downwind of the source (cells)")
+def _shares(axes: Axes, data: Datasets, cells: xr.DataArray, colour: str) -> None:
+    """Cells from white (0) to a colour (1)."""
+    shades = LinearSegmentedColormap.from_list(colour, ["white", colour])
+    draw_map(axes, data, cells, cmap=shades, vmin=0, vmax=1)
     axes.set_ylabel("y (cells)")
-    style.title(axes, "e", "Where searches start")
 
 
 def _sawtooth(axes: Axes, setting: xr.Dataset) -> None:
@@ -125,27 +107,24 @@ def _sawtooth(axes: Axes, setting: xr.Dataset) -> None:
     axes.fill_between(step, clock, color=style.PALE, lw=0, step="mid")
     axes.step(step, clock, color=style.dark(style.COLOURS[setting.attrs["search_environment"]]), lw=0.9, where="mid")
     axes.plot(step[whiff > 0], np.zeros(int((whiff > 0).sum())), "o", ms=2.2, color=style.INK, clip_on=False, zorder=4)
-    axes.set_xlim(0, max(len(clock) - 1, 1))
-    axes.set_ylim(0, max(float(clock.max()) * 1.12, 1))
-    axes.set_xlabel("moves since the start of the search in a")
-    axes.set_ylabel("clock $s$ (moves)")
+    axes.set(xlim=(0, max(len(clock) - 1, 1)), ylim=(0, max(float(clock.max()) * 1.12, 1)))
+    axes.set(xlabel="moves since the start of the search in a", ylabel="clock $s$ (moves)")
 
 
 def _curves(axes: Axes, curve: xr.DataArray) -> None:
     looks = {SINGLE: "-", TWO: _DASHES}
-    for name in ENVIRONMENT_NAMES:
+    for name, colour in style.COLOURS.items():
         for kind, dashes in looks.items():
             here = curve.sel(trained=name, kind=kind).transpose("column", "agent", "point")
             episodes = _coarse(here.sel(column="episode").max("agent").values) / 1e3
             returns = _coarse(here.sel(column="G").values)
-            axes.plot(episodes, np.median(returns, axis=0), color=style.COLOURS[name], ls=dashes, lw=0.9)
+            axes.plot(episodes, np.median(returns, axis=0), color=colour, ls=dashes, lw=0.9)
             if kind == SINGLE:
-                axes.fill_between(episodes, returns.min(0), returns.max(0), color=style.COLOURS[name], alpha=0.18, lw=0)
+                axes.fill_between(episodes, returns.min(0), returns.max(0), color=colour, alpha=0.18, lw=0)
     axes.set_xlim(0, float(curve.sel(column="episode", kind=SINGLE).max()) / 1e3)
-    axes.set_xlabel("training episodes (thousands)")
-    axes.set_ylabel("mean return $G$ per episode")
+    axes.set(xlabel="training episodes (thousands)", ylabel="mean return $G$ per episode")
     style.title(axes, "d", "Learning")
-    handles = [Line2D([], [], color=style.COLOURS[name], label=name) for name in ENVIRONMENT_NAMES]
+    handles = [Line2D([], [], color=colour, label=name) for name, colour in style.COLOURS.items()]
     handles += [Line2D([], [], color=style.GREY, ls=dashes, label=kind) for kind, dashes in looks.items()]
     axes.legend(handles=handles, loc="upper left")
 

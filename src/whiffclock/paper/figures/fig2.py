@@ -5,21 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from whiffclock.paper.dataset import (
-    BAYES,
-    CAST,
-    ENVIRONMENT_NAMES,
-    HEURISTIC,
-    SINGLE,
-    TWO,
-    Datasets,
-    at_home,
-    by_environment,
-)
+from whiffclock.paper.dataset import BAYES, CAST, HEURISTIC, SINGLE, TWO, Datasets, at_home
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import Fill, box, key
 
@@ -32,15 +23,15 @@ _KINDS: dict[str, tuple[str, Fill]] = {
     HEURISTIC: ("2Q$^h$", "hatched"),
 }
 _BASELINES: dict[str, dict[str, Any]] = {CAST: {"color": "#8C6D9E", "ls": (0, (3, 1.5))}, BAYES: {"color": style.INK}}
+_ALL = (*_KINDS, *_BASELINES)
 
 
 def draw(data: Datasets) -> Figure:
     """The figure."""
     figure = style.new_figure(style.ONE_COLUMN, 5.6)
-    panels = figure.subplots(3, 1)
-    for letter, axes, metric in zip("abc", panels, style.PERFORMANCE, strict=True):
+    for letter, axes, (metric, label) in zip("abc", figure.subplots(3, 1), style.PERFORMANCE.items(), strict=True):
         _metric(axes, data, metric)
-        axes.set_ylabel(style.PERFORMANCE[metric])
+        axes.set_ylabel(label)
         style.title(axes, letter)
     handles: list = [key(label, fill) for label, fill in _KINDS.values()]
     handles += [Line2D([], [], label=kind, **looks) for kind, looks in _BASELINES.items()]
@@ -50,32 +41,29 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    arrivals = {kind: words.medians(at_home(data.searches["mean"], kind).sel(metric="f+")) for kind in _KINDS}
-    returns = {kind: at_home(data.searches["mean"], kind).sel(metric="G") for kind in (SINGLE, CAST, BAYES)}
-    angles = by_environment(data.searches["cast_angle"], "tested")
-    return (
-        "How well agents do in the environment they were trained in: mean return, speed relative to the shortest "
-        "way (0 on failure), and share of searches that arrive. Boxes: quartiles over agents; points: agents, "
-        "or only those beyond the whiskers where there are many. Violet dashes: cast-and-surge with its best "
-        f"half-angle, {words.each(angles, '.0f')} degrees; bands: one standard error. "
-        f"Black lines: the Bayesian agent, over {data.facts['bayes_starts']:,} of the starts; its returns: "
-        f"{words.each(returns[BAYES].sel(agent=0))}. "
-        f"Median returns of single-Q agents: {words.medians(returns[SINGLE])}; cast-and-surge: "
-        f"{words.each(returns[CAST].sel(agent=0))}. Median success rates: single-Q {arrivals[SINGLE]}; "
-        f"two-Q {arrivals[TWO]}; 2Qʰ, made of agents from two environments and not trained further, "
-        f"{arrivals[HEURISTIC]}. {words.run(data)}"
+    returns, arrivals = ({kind: _agents(data, kind, metric) for kind in _ALL} for metric in ("G", "f+"))
+    return words.caption("fig2", data)(
+        angles=words.each(data.searches["cast_angle"], ".0f"),
+        bayes_returns=words.each(returns[BAYES].sel(agent=0)),
+        cast_returns=words.each(returns[CAST].sel(agent=0)),
+        single_returns=words.medians(returns[SINGLE]),
+        arrivals=[words.medians(arrivals[kind]) for kind in _KINDS],
     )
 
 
+def _agents(data: Datasets, kind: str, metric: str) -> xr.DataArray:
+    return at_home(data.searches["mean"], kind).sel(metric=metric)
+
+
 def _metric(axes: Axes, data: Datasets, metric: str) -> None:
-    agents = {kind: at_home(data.searches["mean"], kind).sel(metric=metric) for kind in (*_KINDS, *_BASELINES)}
+    agents = {kind: _agents(data, kind, metric) for kind in _ALL}
     strata = {kind: at_home(data.searches["strata"], kind).sel(metric=metric, agent=0) for kind in _BASELINES}
-    for e, name in enumerate(ENVIRONMENT_NAMES):
+    for e, (name, colour) in enumerate(style.COLOURS.items()):
         for kind, looks in _BASELINES.items():
             mean = float(agents[kind].sel(environment=name, agent=0))
             _baseline(axes, e, mean, strata[kind].sel(environment=name).values, looks)
         for j, (kind, (_, fill)) in enumerate(_KINDS.items()):
-            box(axes, e + 0.27 * (j - 1), agents[kind].sel(environment=name).values, style.COLOURS[name], fill, 0.21)
+            box(axes, e + 0.27 * (j - 1), agents[kind].sel(environment=name).values, colour, fill, 0.21)
     style.environment_axis(axes, borders=True)
 
 

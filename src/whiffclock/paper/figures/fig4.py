@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xarray as xr
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
@@ -18,11 +19,10 @@ def draw(data: Datasets) -> Figure:
     """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 4.7)
     above, below = figure.subplots(2, 1)
-    searches = data.searches.sortby("agent")
     for i, trained in enumerate(ENVIRONMENT_NAMES):
         for j, (tested, colour) in enumerate(style.COLOURS.items()):
             at = i + 0.225 * (j - 1.5)
-            single, two = (searches.sel(kind=kind, trained=trained, tested=tested) for kind in (SINGLE, TWO))
+            single, two = (data.searches.sel(kind=kind, trained=trained, tested=tested) for kind in (SINGLE, TWO))
             draw_last_whiffs(above, at - 0.008, data, single["lost"], colour, width=0.19, side="left")
             draw_last_whiffs(above, at + 0.008, data, two["lost"], colour, width=0.19, side="right", shade=0.0)
             box(below, at - 0.05, single["mean"].sel(metric="G").values, colour, "filled", 0.085)
@@ -32,8 +32,7 @@ def draw(data: Datasets) -> Figure:
         axes.set_xlim(-0.5, len(ENVIRONMENT_NAMES) - 0.5)
     above.set_ylabel(LAST_WHIFF)
     style.title(above, "a", "Last whiff of searches that fail")
-    below.set_ylabel("mean return $G$")
-    below.set_xlabel("trained in")
+    below.set(xlabel="trained in", ylabel="mean return $G$")
     style.title(below, "b", "Return")
     handles = [Patch(facecolor="none", edgecolor="none", label="tested in:")]
     handles += [Patch(facecolor=colour, label=name) for name, colour in style.COLOURS.items()]
@@ -45,27 +44,19 @@ def draw(data: Datasets) -> Figure:
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
     first, last = ENVIRONMENT_NAMES[0], ENVIRONMENT_NAMES[-1]
-    poor, rich = f"{first} to {last}", f"{last} to {first}"
     single, two = (data.searches.sel(kind=kind) for kind in (SINGLE, TWO))
     to_poor, to_rich = (single.sel(trained=a, tested=b) for a, b in ((first, last), (last, first)))
 
-    def median(trained: str, tested: str) -> str:
-        return words.number(words.middle(single["mean"].sel(metric="G", trained=trained, tested=tested)))
+    def middle(agents: xr.Dataset, trained: str, tested: str | slice = slice(None)) -> float:
+        return words.middle(agents["mean"].sel(metric="G", trained=trained, tested=tested))
 
-    def gain(trained: str) -> float:
-        both = (words.middle(agents["mean"].sel(metric="G", trained=trained)) for agents in (two, single))
-        return next(both) - next(both)
-
-    return (
-        "Agents trained in one environment (along the axis) and tested in each of the four (colours); left halves and "
-        "filled boxes are single-Q, right halves and open boxes two-Q. "
-        "(a) How far downwind of the source failed searches smelled their last whiff, all agents together, with "
-        "median and quartiles; every violin has the same width, however many failures it stands for. Single-Q agents "
-        f"fail in {failing(data, to_poor['failures']):.1f} per cent of searches when taken from {poor}, with their "
-        f"median last whiff at {median_last_whiff(data, to_poor['lost'])} cells, and in "
-        f"{failing(data, to_rich['failures']):.1f} per cent from {rich}. "
-        f"(b) Mean returns. Median single-Q returns at home are {median(first, first)} ({first}) and "
-        f"{median(last, last)} ({last}); away they are {median(first, last)} ({poor}) and {median(last, first)} "
-        f"({rich}). Two-Q minus single-Q, medians over all tests by environment of training: "
-        f"{words.each(in_each(gain), '+.2f')}. {words.run(data)}"
+    pairs = ((first, first), (last, last), (first, last), (last, first))
+    return words.caption("fig4", data)(
+        first=first,
+        last=last,
+        to_poor=float(failing(data, to_poor["failures"])),
+        to_rich=float(failing(data, to_rich["failures"])),
+        last_whiff=median_last_whiff(data, to_poor["lost"]),
+        returns=[words.number(middle(single, *pair)) for pair in pairs],
+        gains=words.each(in_each(lambda name: middle(two, name) - middle(single, name)), "+.2f"),
     )

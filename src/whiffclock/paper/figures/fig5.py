@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, by_environment
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import box
 from whiffclock.paper.figures.chains import Point, arrow, blank_mark, blanks, halves, state, whiff_mark
@@ -40,19 +40,12 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    facts, searches = data.facts, by_environment(data.searches[["tau", "training_share"]])
-    if facts.get("split_zero", False):
-        zero, states = "Each chain has a state 0 of its own", 2 * facts["horizon"]
-    else:
-        zero, states = "The two chains share state 0", 2 * facts["horizon"] - 1
-    return (
-        "(a) A two-Q agent has a clock and one bit more. A blank (open dot) moves the clock up by one in its chain. "
-        "A whiff (black dot) sets it to 0 and chooses the chain: Q⁺ if the blank that it ends lasted τ moves or more, "
-        f"Q⁻ if less, as between two whiffs in a row. {zero}, so that with H = {facts['horizon']} there are "
-        f"{states:,} states; a search begins in Q⁺, in state 0 on a whiff and in state 1 on a blank. "
-        "(b) Share of training decisions taken in Q⁺, with the τ that divides them most evenly: "
-        f"{words.each(searches['tau'], '.0f')}. Median shares: {words.medians(searches['training_share'])}. "
-        f"The 2Qʰ agents use τ = {facts['heuristic_tau']} everywhere. {words.run(data)}"
+    shared = not data.facts.get("split_zero", False)
+    return words.caption("fig5", data)(
+        zero="The two chains share state 0" if shared else "Each chain has a state 0 of its own",
+        states=2 * data.facts["horizon"] - shared,
+        tau=words.each(data.searches["tau"], ".0f"),
+        shares=words.medians(data.searches["training_share"]),
     )
 
 
@@ -71,9 +64,7 @@ def _diagram(axes: Axes, horizon: int, shared: bool) -> None:
         axes.text(9.55, y, f"{mode}\n{word}", va="center", ha="left", fontsize=7, linespacing=1.3)
     axes.text(_SHORT, 0, "$s$ < τ", ha="center", va="center", color=GREY)
     axes.text(_LONG, 0, "$s$ ≥ τ", ha="center", va="center", color=GREY)
-    axes.set_xlim(-1.25, 11.3)
-    axes.set_ylim(-2.45, 2.45)
-    axes.set_aspect("equal")
+    axes.set(xlim=(-1.25, 11.3), ylim=(-2.45, 2.45), aspect="equal")
     axes.set_axis_off()
 
 
@@ -119,13 +110,12 @@ def _rail(axes: Axes, x: float, side: int, end: float, label: str) -> None:
 
 
 def _shares(axes: Axes, data: Datasets) -> None:
-    searches = by_environment(data.searches[["tau", "training_share"]])
+    shares, tau = data.searches["training_share"], data.searches["tau"]
     for e, (name, colour) in enumerate(style.COLOURS.items()):
-        box(axes, e, searches["training_share"].sel(environment=name).values, colour)
+        box(axes, e, shares.sel(trained=name).values, colour)
     axes.axhline(0.5, color=GREY, lw=0.6, ls=(0, (2, 2)), zorder=0)
     style.environment_axis(axes)
-    labels = [f"{name}\nτ = {float(searches['tau'].sel(environment=name)):.0f}" for name in ENVIRONMENT_NAMES]
+    labels = [f"{name}\nτ = {float(tau.sel(trained=name)):.0f}" for name in ENVIRONMENT_NAMES]
     axes.set_xticklabels(labels, fontsize=5.8)
-    axes.set_ylim(0, 1)
-    axes.set_ylabel(f"share of decisions in {style.PLUS}")
+    axes.set(ylim=(0, 1), ylabel=f"share of decisions in {style.PLUS}")
     style.title(axes, "b", "Use in training")

@@ -9,7 +9,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, at_home, by_environment
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, at_home
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.maps import draw_map, extent, plume_note
 
@@ -33,10 +33,9 @@ def draw(data: Datasets) -> Figure:
     bar.set_label("mean blank at a fixed cell (snapshots)")
     bar = figure.colorbar(uses, ax=list(grid[:, 1]), location="top", shrink=0.75, aspect=38, pad=0.012)
     bar.set_label(f"share of decisions in {style.PLUS}")
-    tau = by_environment(data.searches["tau"])
     for (e, j), axes in np.ndenumerate(grid):
         name = ENVIRONMENT_NAMES[e]
-        note = f", τ = {int(tau.sel(environment=name))}" if j else ""
+        note = f", τ = {int(data.searches['tau'].sel(trained=name))}" if j else ""
         style.environment_title(axes, name, "ab"[j] if e == 0 else "", note)
         axes.tick_params(labelbottom=e == len(grid) - 1, labelleft=j == 0)
     for axes in grid[:, 0]:
@@ -49,19 +48,15 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    decisions = data["usage"]["decisions"]
+    decisions, contours = data["usage"]["decisions"], data["usage"].attrs["contours"]
     core = abs(decisions["y"] - data.facts["source"][1]) <= _CORE
-    contours = words.listing(str(level) for level in data["usage"].attrs["contours"])
-    return (
-        f"(a) Mean time between the whiffs that a fixed cell gets, with contours at {contours} snapshots "
-        "(of means over 3 x 3 cells); grey: no "
-        "blank is seen to end. (b) Of all decisions that two-Q agents took in a cell during tests, the share taken in "
-        "Q⁺, the mode that follows a long blank; grey: nobody went there. Over all decisions it is, for the median "
-        f"agent, {words.medians(at_home(data.searches['share'], TWO))}; within {_CORE} cells of the axis of the plume "
-        f"{words.each(_share(decisions.where(core).sum(['x', 'y'])))}, further out "
-        f"{words.each(_share(decisions.where(~core).sum(['x', 'y'])))}. "
-        f"A blank is long from τ = {words.each(by_environment(data.searches['tau']), '.0f')} moves on. "
-        f"{words.run(data)}"
+    return words.caption("fig6", data)(
+        contours=words.listing(str(level) for level in contours),
+        shares=words.medians(at_home(data.searches["share"], TWO)),
+        near=_CORE,
+        core=words.each(_share(decisions.where(core).sum(["x", "y"]))),
+        edge=words.each(_share(decisions.where(~core).sum(["x", "y"]))),
+        tau=words.each(data.searches["tau"], ".0f"),
     )
 
 
@@ -73,12 +68,12 @@ def _share(decisions: xr.DataArray) -> xr.DataArray:
 
 def _blank(axes: Axes, data: Datasets, name: str) -> AxesImage:
     contours = data["usage"].attrs["contours"]
-    blank = data["usage"]["blank"].sel(environment=name).sortby(["x", "y"]).transpose("x", "y")
+    blank = data["usage"]["blank"].sel(environment=name).transpose("x", "y")
     axes.set_facecolor(style.PALE)
     norm = LogNorm(contours[0] / 2.5, contours[-1] * 2.5)
     image = draw_map(axes, data, blank, cmap="YlGnBu_r", norm=norm)
     if not blank.notnull().any():
-        _nothing(axes, "no blank ends anywhere")
+        style.empty(axes, "no blank ends anywhere")
     elif blank.min() < max(contours) and min(blank.shape) > 1:
         left, right, bottom, top = extent(data, blank)
         x, y = np.arange(left + 0.5, right), np.arange(bottom + 0.5, top)
@@ -100,9 +95,5 @@ def _usage(axes: Axes, data: Datasets, name: str) -> AxesImage:
     axes.set_facecolor(style.PALE)
     usage = _share(data["usage"]["decisions"].sel(environment=name))
     if not usage.notnull().any():
-        _nothing(axes, "nobody went anywhere")
+        style.empty(axes, "nobody went anywhere")
     return draw_map(axes, data, usage, cmap="PRGn", vmin=0, vmax=1)
-
-
-def _nothing(axes: Axes, reason: str) -> None:
-    axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=style.GREY)

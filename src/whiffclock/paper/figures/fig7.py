@@ -9,19 +9,19 @@ from matplotlib.figure import Figure
 from whiffclock.paper import dataset
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import Fill, Group, key, metric_row
+from whiffclock.paper.figures.boxes import Fill, key, metric_row
 from whiffclock.paper.figures.trails import frame, limits, trail, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, draw_last_whiffs, failing
 
 TITLE = "What the two modes of the two-Q agent learn"
 NEEDS = ("single-Q training", "two-Q at home", "one mode", "2Q^h")
 
-#: Ensemble and mode of each group of boxes, their label and fill.
-_GROUPS: tuple[tuple[str, str, str, Fill], ...] = (
-    (TWO, MINUS, style.MINUS, "open"),
-    (SINGLE, MODE, "single-Q", "filled"),
-    (TWO, PLUS, style.PLUS, "solid"),
-)
+#: Ensemble, mode and label by the fill of the boxes.
+_BOXES: dict[Fill, tuple[str, str, str]] = {
+    "open": (TWO, MINUS, style.MINUS),
+    "filled": (SINGLE, MODE, "single-Q"),
+    "solid": (TWO, PLUS, style.PLUS),
+}
 #: Kinds of agents that fail, with their label and shade.
 _ALONE = {
     dataset.MINUS_ONLY: (f"{style.MINUS} only", 0.0),
@@ -34,14 +34,13 @@ def draw(data: Datasets) -> Figure:
     """The figure."""
     paths, colours = _paths(data)
     shown = limits(path for row in paths for path in row)
-    height = 2 * (style.TWO_COLUMNS / 5.2 * float(np.clip(shown.aspect, 0.3, 1.15)) + 0.12) + 0.4
+    height = 2 * (style.TWO_COLUMNS / 5.2 * float(np.clip(shown.height / shown.width, 0.3, 1.15)) + 0.12) + 0.4
     figure = style.new_figure(style.TWO_COLUMNS, height + 4.4)
     rows = figure.add_gridspec(3, 1, height_ratios=[2.25, height, 2.0])
-    panels = np.ravel(rows[0].subgridspec(1, len(style.METRICS)).subplots())
-    groups = [Group(recovery(data, name, mode)["geometry_of"], fill) for name, mode, _, fill in _GROUPS]
-    metric_row(panels, groups)
+    panels = np.asarray(rows[0].subgridspec(1, len(style.METRICS)).subplots())
+    metric_row(panels, {fill: recovery(data, name, mode)["geometry_of"] for fill, (name, mode, _) in _BOXES.items()})
     style.title(panels[0], "a")
-    keys = [key(label, fill) for _, _, label, fill in _GROUPS]
+    keys = [key(label, fill) for fill, (_, _, label) in _BOXES.items()]
     figure.legend(handles=keys, loc="outside upper center", ncols=3)
     grid = np.asarray(rows[1].subgridspec(2, 5).subplots())
     for (i, j), axes in np.ndenumerate(grid):
@@ -55,23 +54,16 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    facts = data.facts
+    both = {word: recovery(data, TWO, mode)["geometry_of"] for mode, word in ((MINUS, "Q⁻"), (PLUS, "Q⁺"))}
 
-    def told(metric: str) -> str:
-        both = {word: recovery(data, TWO, mode)["geometry_of"] for mode, word in ((MINUS, "Q⁻"), (PLUS, "Q⁺"))}
+    def medians(metric: str) -> str:
         return "; ".join(f"{word} {words.medians(one.sel(geometry=metric), '.0f')}" for word, one in both.items())
 
-    minus, two, plus = (words.each(failing(data, at_home(data.searches["failures"], kind)), ".1f") for kind in _ALONE)
-    return (
-        "(a) Shape of the path after a last whiff, for both modes of the two-Q agents and for single-Q agents; an open "
-        f"dot at the top is an agent that never returns downwind. Medians of upwind search in cells: "
-        f"{told('upwind_search')}. Medians of the moves before the return: {told('backtracking_initiation')}. "
-        "(b) Both modes of the two-Q agent with the highest return, from bright to dark as the clock runs. "
-        f"(c) A 2Qʰ agent: Q⁻ comes from an agent trained in the {facts['heuristic_from'][0]} environment, Q⁺ from one "
-        f"trained in the {facts['heuristic_from'][1]} one, τ = {facts['heuristic_tau']}. "
-        "(d) How far downwind failed searches smelled their last whiff, for two-Q agents, and for the same agents "
-        f"confined to one mode; percentages are of searches that fail. Q⁻ only: {minus}; two-Q: {two}; "
-        f"Q⁺ only: {plus} per cent. {words.run(data)}"
+    shares = [failing(data, at_home(data.searches["failures"], kind)) for kind in _ALONE]
+    return words.caption("fig7", data)(
+        search=medians("upwind_search"),
+        initiation=medians("backtracking_initiation"),
+        failing=[words.each(share, ".1f") for share in shares],
     )
 
 

@@ -21,7 +21,7 @@ def extent(data: Datasets, cells: xr.DataArray) -> tuple[float, float, float, fl
 
 def draw_map(axes: Axes, data: Datasets, cells: xr.DataArray, **looks: Any) -> AxesImage:
     """``cells[x, y]`` as a picture, with the source; NaN is left out, and all sides of the frame are drawn."""
-    shown = cells.sortby(["x", "y"]).transpose("y", "x").values
+    shown = cells.transpose("y", "x").values
     image = axes.imshow(shown, origin="lower", extent=extent(data, cells), aspect="auto", **looks)
     axes.spines[["top", "right"]].set_visible(True)
     source(axes)

@@ -32,9 +32,7 @@ def draw(data: Datasets) -> Figure:
     for letter, axes, text in zip("abcdefghi", grid.flat, headings, strict=True):
         style.title(axes, letter, text)
         axes.tick_params(labelleft=axes in grid[:, 0], labelbottom=axes in grid[-1])
-    for left, bottom in zip(grid[:, 0], grid[-1], strict=True):
-        left.set_ylabel("trained in")
-        bottom.set_xlabel("tested in")
+        axes.set(xlabel="tested in" if axes in grid[-1] else "", ylabel="trained in" if axes in grid[:, 0] else "")
     return figure
 
 
@@ -48,21 +46,18 @@ def caption(data: Datasets) -> str:
         return f"{words.number(away.min())} (from {trained} to {tested})"
 
     gains = _medians(data, TWO, "G") - _medians(data, SINGLE, "G")
-    return (
-        "Agents trained in one environment (rows) and tested in each (columns): medians over agents of return, speed "
-        "relative to the shortest way, and success rate, for single-Q, for two-Q, and the differences between these "
-        f"medians. Lowest success rates away from home: single-Q {worst(SINGLE)}, two-Q {worst(TWO)}. Two-Q has "
-        f"the higher median return in {int((gains > 0).sum())} of {gains.size} pairs; the mean difference by "
-        f"environment of training is {words.each(gains.mean('tested').rename(trained='environment'), '+.2f')}. "
-        f"{words.run(data)}"
+    return words.caption("s1", data)(
+        single=worst(SINGLE),
+        two=worst(TWO),
+        higher=int((gains > 0).sum()),
+        pairs=gains.size,
+        gains=words.each(gains.mean("tested"), "+.2f"),
     )
 
 
 def _medians(data: Datasets, kind: str, metric: str) -> xr.DataArray:
     """float[trained, tested]."""
-    names = list(ENVIRONMENT_NAMES)
-    values = data.searches["mean"].sel(kind=kind, metric=metric, trained=names, tested=names)
-    return values.median("agent").transpose("trained", "tested")
+    return data.searches["mean"].sel(kind=kind, metric=metric).median("agent").transpose("trained", "tested")
 
 
 def _matrix(axes: Axes, values: np.ndarray, low: float, high: float, cmap: str, form: str) -> AxesImage:
@@ -70,8 +65,7 @@ def _matrix(axes: Axes, values: np.ndarray, low: float, high: float, cmap: str, 
     for (trained, tested), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value))
         ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"
-        weight = "bold" if trained == tested else "normal"
-        text = words.number(value, form)
+        weight, text = "bold" if trained == tested else "normal", words.number(value, form)
         axes.text(tested, trained, text, ha="center", va="center", fontsize=6.5, color=ink, fontweight=weight)
     axes.set_xticks(range(len(values)), ENVIRONMENT_NAMES)
     axes.set_yticks(range(len(values)), ENVIRONMENT_NAMES, rotation=90, va="center")

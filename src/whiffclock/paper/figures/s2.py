@@ -38,20 +38,17 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    cut = {name: recovery(data, SINGLE, MODE, name) for name in TRUNCATIONS}
-    lengths = words.listing(
-        f"{words.number(words.middle(cut[name]['steps']), '.0f')} ({_WORDS[name]})" for name in TRUNCATIONS
-    )
+    cut = {_WORDS[name]: recovery(data, SINGLE, MODE, name) for name in TRUNCATIONS}
+    lengths = {word: words.number(words.middle(one["steps"]), ".0f") for word, one in cut.items()}
     first, last = ENVIRONMENT_NAMES[0], ENVIRONMENT_NAMES[-1]
     search = [one["geometry_of"].sel(geometry="upwind_search") for one in cut.values()]
-    growing = sum(words.middle(one.sel(environment=last)) > words.middle(one.sel(environment=first)) for one in search)
-    return (
-        "The path after a last whiff, cut at five points (columns; bold: the one that other figures use). Boxes: "
-        "single-Q agents; triangles: medians of the modes Q⁻ and Q⁺ of two-Q agents. An open dot at the top is an "
-        "agent whose path does not return before it is cut; a median that falls there has no triangle. "
-        f"Median lengths of the single-Q paths, all environments together: {lengths} moves. The median upwind search "
-        f"of single-Q agents is longer in {last} than in {first} under {growing} of {len(TRUNCATIONS)} "
-        f"truncations. {words.run(data)}"
+    growing = [words.middle(one.sel(environment=last)) > words.middle(one.sel(environment=first)) for one in search]
+    return words.caption("s2", data)(
+        lengths=words.listing(f"{length} ({word})" for word, length in lengths.items()),
+        first=first,
+        last=last,
+        growing=sum(growing),
+        truncations=len(TRUNCATIONS),
     )
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from whiffclock.paper.dataset import Datasets, by_environment
+from whiffclock.paper.dataset import Datasets
 from whiffclock.paper.figures import style, words
 
 TITLE = "The choice of τ"
@@ -20,12 +20,10 @@ def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 4.2)
     panels = figure.subplots(2, 2).ravel()
     panels[0].axhline(0.5, color=style.GREY, lw=0.6, ls=(0, (2, 2)))
-    scan = by_environment(data.searches).sortby("tau_scanned")
-    _against_tau(panels[0], scan, scan["scan_share"])
-    panels[0].set_ylim(0, 1)
-    panels[0].set_ylabel(f"share of training decisions in {style.PLUS}")
+    _against_tau(panels[0], data, data.searches["scan_share"])
+    panels[0].set(ylim=(0, 1), ylabel=f"share of training decisions in {style.PLUS}")
     for axes, (metric, label) in zip(panels[1:], style.PERFORMANCE.items(), strict=True):
-        _against_tau(axes, scan, scan["scan_mean"].sel(metric=metric))
+        _against_tau(axes, data, data.searches["scan_mean"].sel(metric=metric))
         axes.set_ylabel(label)
     for letter, axes in zip("abcd", panels, strict=True):
         style.title(axes, letter)
@@ -38,30 +36,24 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    facts, scan = data.facts, by_environment(data.searches)
-    returns = scan["scan_mean"].sel(metric="G").median("replica")
-    spans = returns.max("tau_scanned") - returns.min("tau_scanned")
-    text = (
-        f"Two-Q agents trained with different τ: {facts['scan_seeds']} per value and environment, for "
-        f"{facts['scan_episodes']:,} episodes each; lines join medians, dots are agents. (a) Share of training "
-        "decisions in Q⁺. The τ that comes closest to one half is the one of all other figures (circles): "
-        f"{words.each(scan['tau'], '.0f')}. "
-        "(b to d) What these agents earn, how fast and how often they arrive, in the environment of training. "
-        f"Between the best and the worst τ the median return differs by {words.each(spans)}."
+    returns = data.searches["scan_mean"].sel(metric="G").median("replica")
+    shorter = data.facts["scan_episodes"] < data.facts["episodes"]
+    return words.caption("s3", data)(
+        tau=words.each(data.searches["tau"], ".0f"),
+        spans=words.each(returns.max("tau_scanned") - returns.min("tau_scanned")),
+        shorter=" These trainings are shorter than those of the other figures." if shorter else "",
     )
-    shorter = facts["scan_episodes"] < facts["episodes"]
-    return f"{text} These trainings are shorter than those of the other figures." if shorter else text
 
 
-def _against_tau(axes: Axes, scan: xr.Dataset, values: xr.DataArray) -> None:
+def _against_tau(axes: Axes, data: Datasets, values: xr.DataArray) -> None:
     """Medians over agents as lines, agents as dots, rings at the chosen tau."""
-    tau = scan["tau_scanned"].values
+    tau = values["tau_scanned"].values
     for name, colour in style.COLOURS.items():
-        here = values.sel(environment=name).transpose("tau_scanned", "replica")
+        here = values.sel(trained=name).transpose("tau_scanned", "replica")
         middle = here.median("replica")
         axes.plot(tau, middle, color=colour)
         axes.plot(tau, here, "o", ms=2.5, color=style.dark(colour), mec="white", mew=0.3)
-        chosen = middle.sel(tau_scanned=int(scan["tau"].sel(environment=name)), method="nearest")
+        chosen = middle.sel(tau_scanned=int(data.searches["tau"].sel(trained=name)), method="nearest")
         axes.plot(chosen["tau_scanned"], chosen, "o", ms=6, mfc="none", mec=style.dark(colour), mew=0.9)
     axes.set_xscale("log")
     axes.set_xticks(tau, [f"{value:g}" for value in tau])

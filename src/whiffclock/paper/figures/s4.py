@@ -25,7 +25,8 @@ _BAR = 50
 def draw(data: Datasets) -> Figure:
     """The figure."""
     paths = [[_paths(data, *column, name) for column in _COLUMNS.values()] for name in style.COLOURS]
-    cell = _cell([path for row in paths for panel in row for path in panel])
+    spans = [np.ptp(path, axis=0) for row in paths for panel in row for path in panel]
+    cell = 1.12 * np.max([*spans, (10, 10)], axis=0)
     across, tall = _across(len(paths[0][0]), cell)
     figure = style.new_figure(style.TWO_COLUMNS, len(paths) * (tall + 0.08) + 0.45)
     grid = figure.subplots(len(paths), len(_COLUMNS))
@@ -41,16 +42,13 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    single, minus, plus = (recovery(data, *column)["steps"] for column in _COLUMNS.values())
+    moves = [recovery(data, *column)["steps"] for column in _COLUMNS.values()]
     returns = at_home(data.searches["mean"], SINGLE).sel(metric="G")
-    return (
-        "What every agent does when it smells nothing more, from its last whiff (red dot) on, upwind to the left, from "
-        "bright to dark as the clock runs; all on one scale, as far as the largest void state of the mode in the last "
-        f"training episodes. (a) Single-Q, {single.sizes['agent']} agents per environment, in the order of their "
-        "return, the best first. (b, c) The two modes of as many two-Q agents, in the same places in both. Median "
-        f"moves shown: single-Q {words.medians(single, '.0f')}; Q⁻ {words.medians(minus, '.0f')}; "
-        f"Q⁺ {words.medians(plus, '.0f')}. Highest and lowest return of a single-Q agent: "
-        f"{words.number(float(returns.max()))} and {words.number(float(returns.min()))}. {words.run(data)}"
+    return words.caption("s4", data)(
+        agents=returns.sizes["agent"],
+        moves=[words.medians(steps, ".0f") for steps in moves],
+        highest=words.number(float(returns.max())),
+        lowest=words.number(float(returns.min())),
     )
 
 
@@ -61,14 +59,7 @@ def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[n
     return [void_path(data, ensemble, mode, environment, agent) for agent in ordered]
 
 
-def _cell(paths: list[np.ndarray]) -> tuple[float, float]:
-    """Width and height of the place of one path: enough for the longest and the broadest."""
-    spans = np.array([np.ptp(path, axis=0) for path in paths])
-    width, height = np.maximum(spans.max(axis=0), 10) * 1.12
-    return float(width), float(height)
-
-
-def _across(agents: int, cell: tuple[float, float]) -> tuple[int, float]:
+def _across(agents: int, cell: np.ndarray) -> tuple[int, float]:
     """Agents side by side in a panel, and its height in inches: as few as leave a page high enough for all."""
     for across in range(min(agents, _FEWEST), agents + 1):
         tall = (style.TWO_COLUMNS - 0.4) / 3 * math.ceil(agents / across) * cell[1] / (across * cell[0])
@@ -77,17 +68,13 @@ def _across(agents: int, cell: tuple[float, float]) -> tuple[int, float]:
     return agents, _TALLEST
 
 
-def _thumbnails(axes: Axes, paths: list[np.ndarray], colour: str, cell: tuple[float, float], across: int) -> None:
+def _thumbnails(axes: Axes, paths: list[np.ndarray], colour: str, cell: np.ndarray, across: int) -> None:
     down = math.ceil(len(paths) / across)
     for place, path in enumerate(paths):
         box = limits([path], 0)
-        centre = np.array([(place % across + 0.5) * cell[0], -(place // across + 0.5) * cell[1]])
-        trail(axes, path, colour, 0.6, centre - [(box.left + box.right) / 2, (box.bottom + box.top) / 2])
-    axes.set_xlim(0, across * cell[0])
-    axes.set_ylim(-down * cell[1], 0)
-    axes.set_aspect("equal")
-    axes.set_xticks([])
-    axes.set_yticks([])
+        centre = cell * (place % across + 0.5, -(place // across + 0.5))
+        trail(axes, path, colour, 0.6, centre - [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
+    axes.set(xlim=(0, across * cell[0]), ylim=(-down * cell[1], 0), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color("#CCCCCC")
 

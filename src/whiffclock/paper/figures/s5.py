@@ -24,19 +24,11 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     """What the figure shows, with its numbers."""
-    facts = data.facts
     found = {condition: recovery(data, ensemble, MODE) for condition, ensemble in CONDITIONS.items()}
     search = {condition: one["geometry_of"].sel(geometry="upwind_search") for condition, one in found.items()}
-    told = "; ".join(f"{condition}: {words.medians(one, '.0f')}" for condition, one in search.items())
-    own, shared = (found[condition]["start_cells"] for condition in ("any time, own mask", "any time, one mask"))
-    text = (
-        "Shape of the path after a last whiff for single-Q agents whose training searches started elsewhere (columns; "
-        "bold: the starts of all other figures): at a moment with a whiff or at any time, and from cells that reach "
-        "the threshold of the environment of training at least once (own mask) or the highest threshold (one mask). "
-        f"{facts['seeds']} agents per environment and column, trained for {facts['episodes']:,} episodes; an "
-        "open dot at the top is an agent that never returns downwind. With its own mask an environment has "
-        f"{words.each(own, ',.0f')} start cells, with one mask "
-        f"{words.number(float(shared.max()), ',.0f')}. "
-        f"Median upwind search in cells: {told}."
+    return words.caption("s5", data)(
+        own=words.each(found["any time, own mask"]["start_cells"], ",.0f"),
+        one=words.number(float(found["any time, one mask"]["start_cells"].max()), ",.0f"),
+        search="; ".join(f"{condition}: {words.medians(one, '.0f')}" for condition, one in search.items()),
+        few=" With so few agents, spreads are rough." if data.facts["seeds"] < 8 else "",
     )
-    return f"{text} With so few agents, spreads are rough." if facts["seeds"] < 8 else text

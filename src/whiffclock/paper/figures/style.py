@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -37,63 +36,34 @@ METRICS = {
 PERFORMANCE = {"G": "mean return $G$", "T_min/T": r"mean $T_{\min}/T$", "f+": "success rate $f^+$"}
 MINUS, PLUS = "Q$^-$", "Q$^+$"
 
-_SETTINGS: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 7,
-    "axes.titlesize": 7.5,
-    "axes.labelsize": 7,
-    "axes.labelpad": 2,
-    "axes.titlepad": 4,
-    "axes.linewidth": 0.6,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.color": INK,
-    "legend.fontsize": 6.5,
-    "legend.frameon": False,
-    "legend.handlelength": 1.6,
-    "lines.linewidth": 1.1,
-    "hatch.linewidth": 0.6,
-    "figure.dpi": 200,
-    "image.interpolation": "nearest",
-    "pdf.fonttype": 42,
-    "svg.fonttype": "path",
-}
-_TICKS = {"labelsize": 6.5, "color": INK, "major.size": 2.2, "minor.size": 1.3, "major.width": 0.6, "major.pad": 2}
-_SETTINGS |= {f"{axis}tick.{name}": value for axis in "xy" for name, value in _TICKS.items()}
+_SETTINGS = Path(__file__).with_name("figures.mplstyle")
 # The settings of matplotlib belong to the process, so that threads take turns.
 _TURN = threading.RLock()
 
 
 @contextmanager
-def context(others: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Draw or save under these settings, whatever the user's own are."""
+def context(salt: str = "whiffclock") -> Iterator[None]:
+    """Draw or save under these settings, whatever the user's own are; ids in SVG depend on the ``salt``."""
     with _TURN, matplotlib.rc_context():
         matplotlib.rcdefaults()
-        settings: Any = {**_SETTINGS, **(others or {})}
-        matplotlib.rcParams.update(settings)
+        matplotlib.rcParams.update(matplotlib.rc_params_from_file(_SETTINGS, use_default_template=False))
+        matplotlib.rcParams["svg.hashsalt"] = salt
         yield
 
 
-def new_figure(width: float, height: float, pad: float = 0.04) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
     """An empty figure of so many inches, without any window or global state."""
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=pad, w_pad=pad))
-    FigureCanvasAgg(figure)
-    return figure
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.04, w_pad=0.04))
 
 
 def dark(colour: str) -> str:
     """A shade for lines and words on white."""
-    red, green, blue = to_rgb(colour)
-    return to_hex((0.72 * red, 0.72 * green, 0.72 * blue))
+    return to_hex((*(0.72 * np.array(to_rgb(colour))),))
 
 
 def tint(colour: str, share: float = 0.4) -> str:
     """A light shade for areas; ``share`` of the colour, the rest white."""
-    red, green, blue = (share * part + 1 - share for part in to_rgb(colour))
-    return to_hex((red, green, blue))
+    return to_hex((*(share * np.array(to_rgb(colour)) + 1 - share),))
 
 
 def clock_colours(colour: str) -> LinearSegmentedColormap:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
 from whiffclock.geometry import geometry
@@ -22,28 +22,14 @@ _BADGE = {"boxstyle": "circle,pad=0.18", "fc": "white", "ec": INK, "lw": 0.6}
 _SHADES = 24
 
 
-class Limits(NamedTuple):
-    """What of the plane is shown, in cells."""
-
-    left: float
-    right: float
-    bottom: float
-    top: float
-
-    @property
-    def aspect(self) -> float:
-        """Height over width."""
-        return (self.top - self.bottom) / (self.right - self.left)
-
-
-def limits(paths: Iterable[ArrayLike], pad: float = 0.06) -> Limits:
-    """Limits that hold all paths and where they start."""
+def limits(paths: Iterable[ArrayLike], pad: float = 0.06) -> Bbox:
+    """What of the plane to show, in cells: all paths and where they start."""
     ends = np.concatenate([np.zeros((1, 2)), *paths])
     low, high = ends.min(axis=0), ends.max(axis=0)
     if (high == low).all():
         low, high = low - 5, high + 5
     room = pad * max(*(high - low), 10.0)
-    return Limits(low[0] - room, high[0] + room, low[1] - room, high[1] + room)
+    return Bbox([low - room, high + room])
 
 
 def trail(axes: Axes, path: np.ndarray, colour: str, width: float = 1.1, offset: ArrayLike = (0, 0)) -> None:
@@ -62,11 +48,9 @@ def trail(axes: Axes, path: np.ndarray, colour: str, width: float = 1.1, offset:
     axes.plot(*start, "o", ms=2.2 + width, color=SOURCE, mec="white", mew=0.4, zorder=3)
 
 
-def frame(axes: Axes, shown: Limits) -> None:
+def frame(axes: Axes, shown: Bbox) -> None:
     """The same limits and the same scale along and across."""
-    axes.set_xlim(shown.left, shown.right)
-    axes.set_ylim(shown.bottom, shown.top)
-    axes.set_aspect("equal")
+    axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal")
 
 
 def wind(axes: Axes, x: float = 0.98, y: float = 0.94) -> None:
@@ -105,8 +89,7 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
     ):
         axes.plot([x, x], [bottom, high + room], color=GREY, lw=0.4, ls=(0, (2, 2)), zorder=0)
     frame(axes, limits([path, [[left - room, low - 3.6 * room], [right + 2.2 * room, high + 2.4 * room]]], 0))
-    axes.set_xlabel("x (cells)")
-    axes.set_ylabel("y (cells)")
+    axes.set(xlabel="x (cells)", ylabel="y (cells)")
 
 
 def _span(axes: Axes, name: int, a: tuple[float, float], b: tuple[float, float], above: float = 0.0) -> None:

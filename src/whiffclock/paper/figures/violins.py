@@ -16,23 +16,18 @@ from whiffclock.paper.quantiles import weighted_quantiles
 Side = Literal["both", "left", "right"]
 LAST_WHIFF = "x of the last whiff (cells)"
 
-_POINTS = 140
-#: Least bandwidth: values are whole cells and moves.
-_LEAST = 0.6
-#: Beyond the outermost values a density goes on for so many bandwidths.
-_BEYOND = 2.0
+#: Least bandwidth (values are whole cells and moves), and for how many of them a density goes on beyond all values.
+_LEAST, _BEYOND = 0.6, 2.0
 
 
 def bandwidth(values: np.ndarray, weights: np.ndarray) -> float:
     """Silverman's, for weighted values: fewer count than there are if their weights are uneven."""
     share = weights / weights.sum()
-    mean = float(share @ values)
-    spread = float(np.sqrt(share @ (values - mean) ** 2))
+    spread = np.sqrt(share @ (values - share @ values) ** 2)
     low, high = weighted_quantiles(values, weights, [0.25, 0.75])
     if high > low:
-        spread = min(spread, float(high - low) / 1.34)
-    counting = 1 / float(share @ share)
-    return max(_LEAST, 0.9 * spread * counting**-0.2)
+        spread = min(spread, (high - low) / 1.34)
+    return max(_LEAST, float(0.9 * spread * (1 / (share @ share)) ** -0.2))
 
 
 def density(values: np.ndarray, weights: np.ndarray, grid: np.ndarray, lowest: float) -> np.ndarray:
@@ -64,14 +59,11 @@ def violin(
     beyond = _BEYOND * bandwidth(values, weights)
     low = values.min() - beyond
     high = float(weighted_quantiles(values, weights, 1 - tail)) if tail else values.max() + beyond
-    grid = np.linspace(max(low, lowest), max(high, low + beyond), _POINTS)
+    grid = np.linspace(max(low, lowest), max(high, low + beyond), 140)
     shape = density(values, weights, grid, lowest)
     half = 0.5 * width * shape / shape.max()
-    zero = np.zeros_like(half)
-    left, right = (zero if side == "right" else half), (zero if side == "left" else half)
-    axes.fill_betweenx(
-        grid, at - left, at + right, facecolor=tint(colour, shade), edgecolor=dark(colour), lw=0.6, zorder=2
-    )
+    left, right = at - half * (side != "right"), at + half * (side != "left")
+    axes.fill_betweenx(grid, left, right, facecolor=tint(colour, shade), edgecolor=dark(colour), lw=0.6, zorder=2)
 
 
 def nothing(axes: Axes, at: float, height: float, word: str) -> None:
@@ -81,7 +73,7 @@ def nothing(axes: Axes, at: float, height: float, word: str) -> None:
 
 def last_whiffs(data: Datasets, lost: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
     """Distances downwind of the source, and failed searches of all agents together, from ``lost[..., x]``."""
-    counts = lost.sum([name for name in lost.dims if name != "x"]).sortby("x")
+    counts = lost.sum([name for name in lost.dims if name != "x"])
     return counts["x"].values - float(data.facts["source"][0]), counts.values
 
 
