@@ -94,6 +94,7 @@ def test_every_figure_and_claim_is_on_the_page(page):
     assert "This plume is synthetic: simulated by whiffclock" in text
     assert "How often it smells" in text
     assert "0.70 · 99%" in text
+    assert "Training episodes of each 250,000" in " ".join(text.split())
 
 
 def test_the_page_loads_nothing(page):
@@ -155,7 +156,7 @@ PART["wanted"] = "above 0"
 
 
 def test_the_drawing_keeps_to_its_frame():
-    whisker = templates().get_template("templates/claims.html").make_module({"verdicts": [], "untested": 0}).whisker
+    whisker = templates().get_template("templates/claims.html").make_module({"verdicts": []}).whisker
     drawing = whisker(PART)
     found = [float(x) for x in re.findall(r'(?:x1|x2|cx|x)="([\d.-]+)"', drawing)]
     assert len(found) == 6

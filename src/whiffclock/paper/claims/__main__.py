@@ -8,10 +8,9 @@ from whiffclock.paper.claims.table import markdown
 
 
 def with_table(text: str) -> str:
-    """The text with the present table of claims in place of the one it has."""
+    """The text with the present table of claims in place of its own."""
     return re.sub(r"^\| \| claim \|.*\n(\|.*\n)*", lambda _: markdown(), text, count=1, flags=re.MULTILINE)
 
 
 if __name__ == "__main__":
-    page = Path(sys.argv[1])
-    page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
+    Path(sys.argv[1]).write_text(with_table(Path(sys.argv[1]).read_text(encoding="utf-8")), encoding="utf-8")

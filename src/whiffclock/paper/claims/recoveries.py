@@ -12,8 +12,7 @@ import xarray as xr
 
 from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import DRAWS, Draws, average, interval, sign, trend
-from whiffclock.paper.claims.select import each, over_each
+from whiffclock.paper.claims.resampling import DRAWS, Draws, average, each, interval, over_each, sign, trend
 from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, parts
 from whiffclock.paper.quantiles import weighted_quantiles
@@ -142,10 +141,9 @@ def _breadth(low: Draws, high: Draws) -> Draws:
     """(q90 - q10) / (q90 + q10): 0 if all histories are the same, 1/3 if q90 is twice q10."""
 
     def relative(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        endless = np.isinf(high)
-        top, bottom = np.where(endless, 0.0, high), np.where(endless, 0.0, low)
-        ratio = np.divide(top - bottom, top + bottom, out=np.zeros(low.shape), where=top + bottom > 0)
-        return np.where(endless & np.isfinite(low), 1.0, ratio)
+        with np.errstate(invalid="ignore"):
+            ratio = np.nan_to_num((high - low) / (high + low))
+        return np.where(np.isinf(high) & np.isfinite(low), 1.0, ratio)
 
     value = float(relative(np.array(low.value), np.array(high.value)))
     return Draws(value, relative(low.draws, high.draws), low.n, low.freedom)

@@ -18,8 +18,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtrit
+
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES
 
 #: Bootstrap draws.
 DRAWS = 4000
@@ -70,6 +73,21 @@ def over_agents(
         return Draws(float(take(known)), take(known[chosen], axis=1), n, n - 1)
     drawn = np.take_along_axis((known @ strata.T).T, chosen, axis=1)
     return Draws(float(take(known.mean(axis=1))), take(drawn, axis=1), n, n - 1)
+
+
+def each(values: xr.DataArray, *dims: str) -> dict[str, np.ndarray]:
+    """Arrays with the given dimensions, by environment."""
+    along = next(name for name in ("environment", "trained", "tested") if name in values.dims)
+    names = [name for name in ENVIRONMENT_NAMES if name in values[along]]
+    return {name: np.array(values.sel({along: name}).transpose(*dims), order="C") for name in names}
+
+
+def over_each(
+    values: xr.DataArray, rng: np.random.Generator, strata: np.ndarray | None = None, take: Any = np.median
+) -> dict[str, Draws]:
+    """:func:`over_agents` in each environment."""
+    dims = ("agent",) if strata is None else ("agent", "stratum")
+    return {name: over_agents(one, rng, strata, take) for name, one in each(values, *dims).items()}
 
 
 def trend(groups: Iterable[ArrayLike], rng: np.random.Generator) -> Draws:

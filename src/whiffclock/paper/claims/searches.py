@@ -10,13 +10,17 @@ import numpy as np
 import xarray as xr
 
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import Draws, over_agents, resampled, trend
-from whiffclock.paper.claims.select import each, home, over_each
+from whiffclock.paper.claims.resampling import Draws, each, over_agents, over_each, resampled, trend
 from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import Evidence, Margins, Part, parts
 from whiffclock.paper.quantiles import weighted_quantiles
 
 _DENSE, _SPARSE = ("denser", "dense"), ("sparse", "sparser")
+
+
+def home(data: ds.Datasets, kind: str, variable: str, **selected: str | int) -> xr.DataArray:
+    """A variable of the searches of a kind of agent, each in the environment that it belongs to."""
+    return ds.at_home(data.searches[variable], kind).sel(selected, drop=True)
 
 
 def _by_density(draws: Mapping[str, Draws], margins: Margins) -> list[Part]:
@@ -83,12 +87,9 @@ def way(data: ds.Datasets) -> xr.DataArray:
 
 def last_whiff(lost: xr.DataArray, way: xr.DataArray, fewest: int) -> xr.DataArray:
     """Median place of the last whiffs of failures; NaN with fewer than ``fewest``."""
-
-    def place(counts: np.ndarray, way: np.ndarray) -> np.ndarray:
-        known = counts.sum(axis=-1) >= fewest
-        return np.where(known, weighted_quantiles(way, np.where(known[..., None], counts, 1), 0.5), np.nan)
-
-    return xr.apply_ufunc(place, lost, way, input_core_dims=[["x"], ["x"]])
+    known = lost.sum("x") >= fewest
+    counts = lost.where(known, 1)
+    return xr.apply_ufunc(lambda one: weighted_quantiles(way, one, 0.5), counts, input_core_dims=[["x"]]).where(known)
 
 
 def _rate(data: ds.Datasets, lost: xr.DataArray, where: xr.DataArray) -> xr.DataArray:

@@ -60,9 +60,10 @@ def report_html(data: Datasets, verdicts: Sequence[Verdict], figures: Iterable[R
         facts=data.facts,
         verdicts=verdicts,
         tally=_tally(verdicts),
-        untested=any(verdict.verdict == "not tested" for verdict in verdicts),
-        figures=[_figure(one, out) for one in figures],
-        numbers=_numbers(data),
+        figures=figures,
+        out=out,
+        rem=_REM,
+        taus=data.searches.sizes.get("tau_scanned"),
         environments=ENVIRONMENT_NAMES,
         performance=_performance(data),
         whiffs=_whiffs(data),
@@ -82,8 +83,8 @@ def templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.globals |= {"signs": SIGNS, "span": span}
-    environment.filters |= {"number": number, "typeset": typeset, "words": words, "places": places}
-    environment.filters["dashed"] = lambda text: text.replace(" ", "-")
+    filters = (number, typeset, words, places, label, embedded)
+    environment.filters |= {function.__name__: function for function in filters}
     return environment
 
 
@@ -126,35 +127,15 @@ def _tally(verdicts: Sequence[Verdict]) -> list[tuple[str, int, str]]:
     return [one for one in counts if one[0] != "not tested" or one[1]]
 
 
-def _figure(rendered: Rendered, out: Path) -> dict[str, str]:
-    """A figure with its picture as a data URI; within an image, ids of one drawing do not meet those of another."""
-    kind, content = ("svg+xml", rendered.svg.encode()) if rendered.svg else ("png", rendered.png.read_bytes())
-    name = rendered.figure
-    return {
-        "id": name,
-        "label": f"Figure {name[3:] if name.startswith('fig') else name.upper()}",
-        "title": rendered.title,
-        "caption": rendered.caption,
-        "rem": f"{_REM * rendered.width:g}",
-        "source": f"data:image/{kind};base64,{base64.b64encode(content).decode()}",
-        "png": rendered.png.relative_to(out).as_posix(),
-        "pdf": rendered.pdf.relative_to(out).as_posix(),
-    }
+def label(figure: str) -> str:
+    """Figure 2, Figure S1."""
+    return f"Figure {figure[3:] if figure.startswith('fig') else figure.upper()}"
 
 
-def _numbers(data: Datasets) -> list[tuple[str, str]]:
-    """What was run."""
-    facts, taus = data.facts, data.searches.sizes.get("tau_scanned")
-    rows = [
-        ("Agents of each kind, in each environment", f"{facts['seeds']:,}"),
-        ("Training episodes of each", f"{facts['episodes']:,}"),
-        ("Test searches of each, per environment", f"{facts['searches']:,}"),
-        ("Start times per cell", f"{facts['snapshots']:,}"),
-        ("Longest search, steps", f"{facts['horizon']:,}"),
-        ("Values of tau tried, and agents for each", f"{taus}, {facts['scan_seeds']}" if taus else ""),
-        ("Backups of the Bayesian agent’s solver", f"{facts['bayes_backups']:,}"),
-    ]
-    return [row for row in rows if row[1]]
+def embedded(figure: Rendered) -> str:
+    """The picture as a data URI; within an image, ids of one drawing do not meet those of another."""
+    kind, content = ("svg+xml", figure.svg.encode()) if figure.svg else ("png", figure.png.read_bytes())
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def _performance(data: Datasets) -> list[tuple[str, list[str]]]:
