@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +18,9 @@ from whiffclock.paper.figures.style import GREY, INK, SOURCE, clock_colours
 
 _VEIL = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
 _ARROW = {"arrowstyle": "<|-|>", "color": INK, "lw": 0.7, "mutation_scale": 5, "shrinkA": 0, "shrinkB": 0}
+_LINE = {"arrowstyle": "-", "lw": 0.5, "color": INK}
 _BADGE = {"boxstyle": "circle,pad=0.18", "fc": "white", "ec": INK, "lw": 0.6}
+_NUMBER: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5, "bbox": _BADGE, "zorder": 6}
 #: Shades along a path.
 _SHADES = 24
 
@@ -74,19 +77,17 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
     shape = geometry(path)
     (left, low), (right, high) = path.min(axis=0), path.max(axis=0)
     room = 0.1 * max(right - left, high - low, 10.0)
+    base, turn = low - 2.4 * room, path[shape.surge_length, 1]
     trail(axes, path, colour, 1.3)
     _span(axes, 1, (0, high + room), (-shape.surge_length, high + room), above=room)
     _span(axes, 2, (right + room, low), (right + room, high))
     _span(axes, 3, (0, low - room), (left, low - room))
-    _span(axes, 4, (left, low - 2.4 * room), (right, low - 2.4 * room))
+    _span(axes, 4, (left, base), (right, base))
     if not math.isnan(shape.backtracking_initiation):
-        _moment(axes, 5, path[int(shape.backtracking_initiation)])
-    for x, bottom in (
-        (0.0, low - room),
-        (-shape.surge_length, path[shape.surge_length, 1]),
-        (left, low - 2.4 * room),
-        (right, low - 2.4 * room),
-    ):
+        at = path[int(shape.backtracking_initiation)].astype(float)
+        axes.plot(*at, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
+        axes.annotate("5", (at[0], at[1]), (0, 14), textcoords="offset points", arrowprops=_LINE, **_NUMBER)
+    for x, bottom in ((0.0, low - room), (-shape.surge_length, turn), (left, base), (right, base)):
         axes.plot([x, x], [bottom, high + room], color=GREY, lw=0.4, ls=(0, (2, 2)), zorder=0)
     frame(axes, limits([path, [[left - room, low - 3.6 * room], [right + 2.2 * room, high + 2.4 * room]]], 0))
     axes.set(xlabel="x (cells)", ylabel="y (cells)")
@@ -95,13 +96,4 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
 def _span(axes: Axes, name: int, a: tuple[float, float], b: tuple[float, float], above: float = 0.0) -> None:
     axes.annotate("", a, b, arrowprops=_ARROW)
     x, y = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + above
-    axes.text(x, y, str(name), ha="center", va="center", fontsize=6.5, bbox=_BADGE, zorder=6)
-
-
-def _moment(axes: Axes, name: int, at: np.ndarray) -> None:
-    axes.plot(*at, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
-    line = {"arrowstyle": "-", "lw": 0.5, "color": INK}
-    axes.annotate(
-        str(name), (float(at[0]), float(at[1])), xytext=(0, 14), textcoords="offset points", ha="center", va="center",
-        fontsize=6.5, bbox=_BADGE, arrowprops=line, zorder=6,
-    )  # fmt: skip
+    axes.text(x, y, str(name), **_NUMBER)
