@@ -10,7 +10,7 @@ from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.paper.dataset import MODE, SINGLE, Datasets, at_home, best_agents, recovery, void_path
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import metric_panels
-from whiffclock.paper.figures.trails import frame, legibility, limits, metrics_on_path, trail, wind
+from whiffclock.paper.figures.plane import frame, legibility, limits, metrics_on_path, trail, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, density, failing, last_whiffs, median_last_whiff
 
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"

@@ -11,7 +11,7 @@ from matplotlib.image import AxesImage
 
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, at_home
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.maps import draw_map, extent, plume_note
+from whiffclock.paper.figures.plane import draw_map, extent, plume_note
 
 TITLE = "Where the plume is sparse, and where the two-Q agent uses which mode"
 NEEDS = ("two-Q at home",)

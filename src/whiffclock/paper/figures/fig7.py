@@ -10,7 +10,7 @@ from whiffclock.paper import dataset
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import Fill, key, metric_panels
-from whiffclock.paper.figures.trails import frame, limits, trail, wind
+from whiffclock.paper.figures.plane import frame, limits, trail, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, draw_last_whiffs, failing
 
 TITLE = "What the two modes of the two-Q agent learn"
