@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -74,31 +74,16 @@ def key(label: str, fill: Fill) -> Patch:
     return Patch(label=label, **_looks(GREY, fill))
 
 
-def metric_row(panels: Iterable[Axes], ensembles: Mapping[Fill, xr.DataArray]) -> None:
-    """One panel per metric, each with its own scale, for geometries [environment, agent, geometry] by their fill."""
-    pooled = _pooled(ensembles.values())
-    for axes, (metric, (label, unit)) in zip(panels, METRICS.items(), strict=True):
-        _metric_boxes(axes, metric, ensembles)
-        never(axes, pooled.sel(geometry=metric).values)
-        axes.set_ylabel(f"{label} ({unit})")
-
-
-def metric_grid(grid: np.ndarray, columns: Sequence[xr.DataArray]) -> None:
-    """Axes [metric, column] for geometries [environment, agent, geometry]; panels of a row have one scale."""
-    pooled = _pooled(columns)
+def metric_panels(grid: np.ndarray, columns: Sequence[Mapping[Fill, xr.DataArray]]) -> None:
+    """Axes [metric, column] for geometries [environment, agent, geometry] by their fill; a row has one scale."""
+    everyone = [values for ensembles in columns for values in ensembles.values()]
+    pooled = xr.concat(everyone, "agent", coords="minimal", compat="override")
     for row, (metric, (label, unit)) in zip(grid, METRICS.items(), strict=True):
-        for axes, values in zip(row, columns, strict=True):
-            _metric_boxes(axes, metric, {"filled": values})
+        for axes, ensembles in zip(row, columns, strict=True):
+            _metric_boxes(axes, metric, ensembles)
             never(axes, pooled.sel(geometry=metric).values, "never" if axes is row[0] else "")
-            axes.tick_params(labelleft=axes is row[0])
-        row[0].set_ylabel(f"{label}\n({unit})")
-    for axes in grid[:-1].flat:
-        axes.set_xticklabels([])
-
-
-def _pooled(ensembles: Iterable[xr.DataArray]) -> xr.DataArray:
-    """All agents together, for the limits of panels."""
-    return xr.concat(ensembles, "agent", coords="minimal", compat="override")
+            axes.tick_params(labelleft=axes is row[0], labelbottom=len(columns) == 1 or axes in grid[-1])
+        row[0].set_ylabel(f"{label} ({unit})" if len(columns) == 1 else f"{label}\n({unit})")
 
 
 def _metric_boxes(axes: Axes, metric: str, ensembles: Mapping[Fill, xr.DataArray]) -> None:

@@ -25,9 +25,8 @@ def state(axes: Axes, at: Point, label: str, face: str = "white", small: float =
 
 def halves(axes: Axes, at: Point, upper: str, lower: str) -> None:
     """A state that two chains share: one row of the Q-matrix, reached in two ways."""
-    for face, angle in ((upper, 0), (lower, 180)):
-        looks: dict[str, Any] = {"facecolor": face, "edgecolor": INK, "lw": 0.8, "zorder": 3}
-        axes.add_patch(Wedge(at, 1.45 * _RADIUS, angle, angle + 180, **looks))
+    for face, a in ((upper, 0), (lower, 180)):
+        axes.add_patch(Wedge(at, 1.45 * _RADIUS, a, a + 180, facecolor=face, edgecolor=INK, lw=0.8, zorder=3))
     axes.add_patch(Circle(at, 0.5 * _RADIUS, facecolor="white", edgecolor="none", zorder=3.5))
     axes.text(*at, "0", ha="center", va="center", fontsize=7, zorder=4)
 

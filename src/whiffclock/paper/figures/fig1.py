@@ -12,8 +12,7 @@ from matplotlib.lines import Line2D
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.chains import draw_clock
-from whiffclock.paper.figures.maps import draw_map, extent, plume_note, source
-from whiffclock.paper.figures.trails import wind
+from whiffclock.paper.figures.plane import draw_map, extent, plume_note, source, wind
 from whiffclock.params import ENVIRONMENTS
 
 TITLE = "The setting: an odor plume, an agent with a clock, four environments"

@@ -17,11 +17,7 @@ from whiffclock.paper.figures.boxes import Fill, box, key
 TITLE = "Performance of the clock agents beside two baselines"
 NEEDS = ("single-Q at home", "two-Q at home", "2Q^h", "cast-and-surge", "Bayesian searches")
 
-_KINDS: dict[str, tuple[str, Fill]] = {
-    SINGLE: ("single-Q", "filled"),
-    TWO: ("two-Q", "open"),
-    HEURISTIC: ("2Q$^h$", "hatched"),
-}
+_KINDS: dict[str, Fill] = {SINGLE: "filled", TWO: "open", HEURISTIC: "hatched"}
 _BASELINES: dict[str, dict[str, Any]] = {CAST: {"color": "#8C6D9E", "ls": (0, (3, 1.5))}, BAYES: {"color": style.INK}}
 _ALL = (*_KINDS, *_BASELINES)
 
@@ -33,7 +29,7 @@ def draw(data: Datasets) -> Figure:
         _metric(axes, data, metric)
         axes.set_ylabel(label)
         style.title(axes, letter)
-    handles: list = [key(label, fill) for label, fill in _KINDS.values()]
+    handles: list = [key(kind.replace("^h", "$^h$"), fill) for kind, fill in _KINDS.items()]
     handles += [Line2D([], [], label=kind, **looks) for kind, looks in _BASELINES.items()]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, columnspacing=1.2)
     return figure
@@ -62,7 +58,7 @@ def _metric(axes: Axes, data: Datasets, metric: str) -> None:
         for kind, looks in _BASELINES.items():
             mean = float(agents[kind].sel(environment=name, agent=0))
             _baseline(axes, e, mean, strata[kind].sel(environment=name).values, looks)
-        for j, (kind, (_, fill)) in enumerate(_KINDS.items()):
+        for j, (kind, fill) in enumerate(_KINDS.items()):
             box(axes, e + 0.27 * (j - 1), agents[kind].sel(environment=name).values, colour, fill, 0.21)
     style.environment_axis(axes, borders=True)
 

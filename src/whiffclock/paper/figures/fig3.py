@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.paper.dataset import MODE, SINGLE, Datasets, at_home, best_agents, recovery, void_path
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import metric_row
-from whiffclock.paper.figures.trails import frame, legibility, limits, metrics_on_path, trail, wind
+from whiffclock.paper.figures.boxes import metric_panels
+from whiffclock.paper.figures.plane import frame, legibility, limits, metrics_on_path, trail, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, density, failing, last_whiffs, median_last_whiff
 
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"
@@ -37,7 +37,7 @@ def draw(data: Datasets) -> Figure:
     below = rows[1].subgridspec(2, 4, width_ratios=[1.75, 1, 1, 1])
     _example(figure.add_subplot(below[:, 0], anchor="N"), paths)
     cells = [figure.add_subplot(below[i, j]) for i in range(2) for j in range(1, 4)]
-    metric_row(cells[: len(style.METRICS)], {"filled": recovery(data, SINGLE, MODE)["geometry_of"]})
+    metric_panels(np.array(cells[:-1])[:, None], [{"filled": recovery(data, SINGLE, MODE)["geometry_of"]}])
     style.title(cells[0], "c")
     _lost(cells[-1], data)
     return figure

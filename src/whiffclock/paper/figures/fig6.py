@@ -11,7 +11,7 @@ from matplotlib.image import AxesImage
 
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, at_home
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.maps import draw_map, extent, plume_note
+from whiffclock.paper.figures.plane import draw_map, extent, plume_note
 
 TITLE = "Where the plume is sparse, and where the two-Q agent uses which mode"
 NEEDS = ("two-Q at home",)
@@ -23,23 +23,23 @@ _CORE = 3
 def draw(data: Datasets) -> Figure:
     """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 4.9)
-    grid = figure.subplots(len(ENVIRONMENT_NAMES), 2)
+    grid = figure.subplots(len(ENVIRONMENT_NAMES), 2, subplot_kw={"facecolor": style.PALE})
     contours = data["usage"].attrs["contours"]
     for (axes, beside), name in zip(grid, ENVIRONMENT_NAMES, strict=True):
         blanks, uses = _blank(axes, data, name), _usage(beside, data, name)
+        style.environment_title(axes, name, "a" if name == ENVIRONMENT_NAMES[0] else "")
+        tau = f", τ = {int(data.searches['tau'].sel(trained=name))}"
+        style.environment_title(beside, name, "b" if name == ENVIRONMENT_NAMES[0] else "", tau)
+        axes.set_ylabel("y (cells)")
+        beside.tick_params(labelleft=False)
     bar = figure.colorbar(blanks, ax=list(grid[:, 0]), location="top", shrink=0.75, aspect=38, pad=0.012)
     bar.set_ticks(contours, labels=[str(level) for level in contours])
     bar.ax.minorticks_off()
     bar.set_label("mean blank at a fixed cell (snapshots)")
     bar = figure.colorbar(uses, ax=list(grid[:, 1]), location="top", shrink=0.75, aspect=38, pad=0.012)
     bar.set_label(f"share of decisions in {style.PLUS}")
-    for (e, j), axes in np.ndenumerate(grid):
-        name = ENVIRONMENT_NAMES[e]
-        note = f", τ = {int(data.searches['tau'].sel(trained=name))}" if j else ""
-        style.environment_title(axes, name, "ab"[j] if e == 0 else "", note)
-        axes.tick_params(labelbottom=e == len(grid) - 1, labelleft=j == 0)
-    for axes in grid[:, 0]:
-        axes.set_ylabel("y (cells)")
+    for axes in grid[:-1].flat:
+        axes.tick_params(labelbottom=False)
     for axes in grid[-1]:
         axes.set_xlabel("x downwind of the source (cells)")
     plume_note(grid[0, 0], data)
@@ -69,9 +69,7 @@ def _share(decisions: xr.DataArray) -> xr.DataArray:
 def _blank(axes: Axes, data: Datasets, name: str) -> AxesImage:
     contours = data["usage"].attrs["contours"]
     blank = data["usage"]["blank"].sel(environment=name).transpose("x", "y")
-    axes.set_facecolor(style.PALE)
-    norm = LogNorm(contours[0] / 2.5, contours[-1] * 2.5)
-    image = draw_map(axes, data, blank, cmap="YlGnBu_r", norm=norm)
+    image = draw_map(axes, data, blank, cmap="YlGnBu_r", norm=LogNorm(contours[0] / 2.5, contours[-1] * 2.5))
     if not blank.notnull().any():
         style.empty(axes, "no blank ends anywhere")
     elif blank.min() < max(contours) and min(blank.shape) > 1:
@@ -92,7 +90,6 @@ def _smooth(cells: np.ndarray) -> np.ndarray:
 
 
 def _usage(axes: Axes, data: Datasets, name: str) -> AxesImage:
-    axes.set_facecolor(style.PALE)
     usage = _share(data["usage"]["decisions"].sel(environment=name))
     if not usage.notnull().any():
         style.empty(axes, "nobody went anywhere")

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from whiffclock.paper import dataset
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import Fill, key, metric_row
-from whiffclock.paper.figures.trails import frame, limits, trail, wind
+from whiffclock.paper.figures.boxes import Fill, key, metric_panels
+from whiffclock.paper.figures.plane import frame, limits, trail, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, draw_last_whiffs, failing
 
 TITLE = "What the two modes of the two-Q agent learn"
@@ -38,7 +38,8 @@ def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, height + 4.4)
     rows = figure.add_gridspec(3, 1, height_ratios=[2.25, height, 2.0])
     panels = np.asarray(rows[0].subgridspec(1, len(style.METRICS)).subplots())
-    metric_row(panels, {fill: recovery(data, name, mode)["geometry_of"] for fill, (name, mode, _) in _BOXES.items()})
+    found = {fill: recovery(data, name, mode)["geometry_of"] for fill, (name, mode, _) in _BOXES.items()}
+    metric_panels(panels[:, None], [found])
     style.title(panels[0], "a")
     keys = [key(label, fill) for fill, (_, _, label) in _BOXES.items()]
     figure.legend(handles=keys, loc="outside upper center", ncols=3)

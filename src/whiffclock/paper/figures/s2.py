@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from whiffclock.geometry import MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import key, metric_grid
+from whiffclock.paper.figures.boxes import key, metric_panels
 
 TITLE = "Geometry of recovery under five truncations of the path"
 NEEDS = ("single-Q training", "two-Q training")
@@ -24,7 +24,7 @@ def draw(data: Datasets) -> Figure:
     """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 7.4)
     grid = figure.subplots(len(style.METRICS), len(TRUNCATIONS))
-    metric_grid(grid, [recovery(data, SINGLE, MODE, name)["geometry_of"] for name in TRUNCATIONS])
+    metric_panels(grid, [{"filled": recovery(data, SINGLE, MODE, name)["geometry_of"]} for name in TRUNCATIONS])
     for column, truncation, numeral in zip(grid.T, TRUNCATIONS, _NUMERALS, strict=True):
         _modes(column, data, truncation)
         weight = "bold" if truncation == MAIN_TRUNCATION else "normal"

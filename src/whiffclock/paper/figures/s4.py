@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery, void_path
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.trails import limits, trail
+from whiffclock.paper.figures.plane import limits, trail
 
 TITLE = "All policies"
 NEEDS = ("single-Q at home", "two-Q at home")

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from whiffclock.paper.dataset import CONDITIONS, MODE, SINGLE, Datasets, recovery
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import metric_grid
+from whiffclock.paper.figures.boxes import metric_panels
 
 TITLE = "Geometry of recovery after training from other starts"
 NEEDS = ("single-Q training", "initial conditions")
@@ -16,7 +16,7 @@ def draw(data: Datasets) -> Figure:
     """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 7.0)
     grid = figure.subplots(len(style.METRICS), len(CONDITIONS))
-    metric_grid(grid, [recovery(data, ensemble, MODE)["geometry_of"] for ensemble in CONDITIONS.values()])
+    metric_panels(grid, [{"filled": recovery(data, name, MODE)["geometry_of"]} for name in CONDITIONS.values()])
     for axes, (condition, ensemble) in zip(grid[0], CONDITIONS.items(), strict=True):
         axes.set_title(condition, loc="left", fontsize=7, fontweight="bold" if ensemble == SINGLE else "normal")
     return figure

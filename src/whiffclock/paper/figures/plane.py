@@ -1,25 +1,60 @@
-"""Paths in the plane: void trajectories that darken as the clock runs, and the measures of their geometry."""
+"""The plane of the search: maps of the plume, paths that darken as the clock runs, and the measures of a path."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.image import AxesImage
+from matplotlib.patches import Circle
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
 from whiffclock.geometry import geometry
+from whiffclock.paper.dataset import Datasets
 from whiffclock.paper.figures.style import GREY, INK, SOURCE, clock_colours
 
 _VEIL = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
 _ARROW = {"arrowstyle": "<|-|>", "color": INK, "lw": 0.7, "mutation_scale": 5, "shrinkA": 0, "shrinkB": 0}
+_LINE = {"arrowstyle": "-", "lw": 0.5, "color": INK}
 _BADGE = {"boxstyle": "circle,pad=0.18", "fc": "white", "ec": INK, "lw": 0.6}
+_NUMBER: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5, "bbox": _BADGE, "zorder": 6}
 #: Shades along a path.
 _SHADES = 24
+
+
+def extent(data: Datasets, cells: xr.DataArray) -> tuple[float, float, float, float]:
+    """Borders of ``cells[x, y]`` seen from the source."""
+    x, y = data.facts["source"]
+    return -x - 0.5, cells.sizes["x"] - x - 0.5, -y - 0.5, cells.sizes["y"] - y - 0.5
+
+
+def draw_map(axes: Axes, data: Datasets, cells: xr.DataArray, **looks: Any) -> AxesImage:
+    """``cells[x, y]`` as a picture, with the source; NaN is left out, and all sides of the frame are drawn."""
+    shown = cells.transpose("y", "x").values
+    image = axes.imshow(shown, origin="lower", extent=extent(data, cells), aspect="auto", **looks)
+    axes.spines[["top", "right"]].set_visible(True)
+    source(axes)
+    return image
+
+
+def source(axes: Axes, radius: float | None = None) -> None:
+    """A dot at the source, and the outline of its region."""
+    axes.plot(0, 0, "o", ms=3.6, color=SOURCE, mec="white", mew=0.5, zorder=5, clip_on=False)
+    if radius is not None:
+        axes.add_patch(Circle((0, 0), radius, fill=False, ec=SOURCE, lw=0.7, zorder=4))
+
+
+def plume_note(axes: Axes, data: Datasets) -> None:
+    """Small words at the upper right, above the panel, if the plume is a simulated one."""
+    if "simulated" in str(data.facts.get("origin", "")):
+        axes.set_title("simulated plume", loc="right", fontsize=6, color=GREY, style="italic")
 
 
 def limits(paths: Iterable[ArrayLike], pad: float = 0.06) -> Bbox:
@@ -74,19 +109,17 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
     shape = geometry(path)
     (left, low), (right, high) = path.min(axis=0), path.max(axis=0)
     room = 0.1 * max(right - left, high - low, 10.0)
+    base, turn = low - 2.4 * room, path[shape.surge_length, 1]
     trail(axes, path, colour, 1.3)
     _span(axes, 1, (0, high + room), (-shape.surge_length, high + room), above=room)
     _span(axes, 2, (right + room, low), (right + room, high))
     _span(axes, 3, (0, low - room), (left, low - room))
-    _span(axes, 4, (left, low - 2.4 * room), (right, low - 2.4 * room))
+    _span(axes, 4, (left, base), (right, base))
     if not math.isnan(shape.backtracking_initiation):
-        _moment(axes, 5, path[int(shape.backtracking_initiation)])
-    for x, bottom in (
-        (0.0, low - room),
-        (-shape.surge_length, path[shape.surge_length, 1]),
-        (left, low - 2.4 * room),
-        (right, low - 2.4 * room),
-    ):
+        at = path[int(shape.backtracking_initiation)].astype(float)
+        axes.plot(*at, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
+        axes.annotate("5", (at[0], at[1]), (0, 14), textcoords="offset points", arrowprops=_LINE, **_NUMBER)
+    for x, bottom in ((0.0, low - room), (-shape.surge_length, turn), (left, base), (right, base)):
         axes.plot([x, x], [bottom, high + room], color=GREY, lw=0.4, ls=(0, (2, 2)), zorder=0)
     frame(axes, limits([path, [[left - room, low - 3.6 * room], [right + 2.2 * room, high + 2.4 * room]]], 0))
     axes.set(xlabel="x (cells)", ylabel="y (cells)")
@@ -95,13 +128,4 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
 def _span(axes: Axes, name: int, a: tuple[float, float], b: tuple[float, float], above: float = 0.0) -> None:
     axes.annotate("", a, b, arrowprops=_ARROW)
     x, y = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + above
-    axes.text(x, y, str(name), ha="center", va="center", fontsize=6.5, bbox=_BADGE, zorder=6)
-
-
-def _moment(axes: Axes, name: int, at: np.ndarray) -> None:
-    axes.plot(*at, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
-    line = {"arrowstyle": "-", "lw": 0.5, "color": INK}
-    axes.annotate(
-        str(name), (float(at[0]), float(at[1])), xytext=(0, 14), textcoords="offset points", ha="center", va="center",
-        fontsize=6.5, bbox=_BADGE, arrowprops=line, zorder=6,
-    )  # fmt: skip
+    axes.text(x, y, str(name), **_NUMBER)
