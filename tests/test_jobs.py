@@ -119,11 +119,11 @@ def test_nested_jobs_are_computed_first_and_each_once(plume, store):
     done = execute(jobs, plume, store, 3, heard.append, account)
     assert len(done) == 4
     assert sum(heard) == 20  # the cost, whatever the job itself has reported
-    assert account.made == {"sum": 4}
+    assert account.made == {"making nobody": 4}
     assert [run(job, plume, store) for job in jobs] == [6, 5, 1, 5]
     assert execute([*jobs, Sum(9)], plume, store, 1, None, account) == [Sum(9)]
-    assert account.found["sum"] == 3
-    assert account.made == {"sum": 5}
+    assert account.found["making nobody"] == 3
+    assert account.made == {"making nobody": 5}
 
 
 def test_a_job_waits_for_what_another_worker_computes(plume, store, monkeypatch):

@@ -43,6 +43,10 @@ class Starts:
     def __len__(self) -> int:
         return len(self.points)
 
+    def some(self, chosen: np.ndarray) -> Starts:
+        """Only the starts with these numbers."""
+        return Starts(self.points[chosen], self.stratum[chosen], self.shortest[chosen])
+
 
 @dataclass(frozen=True)
 class Evaluation:

@@ -43,6 +43,8 @@ class Job:
     ----------
     kind
         Folder of its results in a store.
+    verb
+        What it does with its agent, in a few words.
     revision
         Raised when the same job gives another result than before.
     kept
@@ -50,8 +52,19 @@ class Job:
     """
 
     kind: ClassVar[str]
+    verb: ClassVar[str] = "making"
     revision: ClassVar[int] = 1
     kept: ClassVar[bool] = True
+
+    @property
+    def agent(self) -> str:
+        """The kind of agent that it is about: that of its policy."""
+        return self.needs["policy"].agent
+
+    @property
+    def task(self) -> str:
+        """What it does, for accounts of time."""
+        return f"{self.verb} {self.agent}"
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -70,16 +83,6 @@ class Job:
         """The jobs it rests on, by field."""
         found = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in found.items() if isinstance(value, Job)}
-
-    @property
-    def agent(self) -> str:
-        """The kind of agent that it is about."""
-        raise NotImplementedError
-
-    @property
-    def task(self) -> str:
-        """What it does, in a few words, for accounts of time."""
-        return self.kind
 
     def cost(self, plume: Plume) -> int:
         """About how much work it is, in searches: one episode of training, or one search of a table policy."""

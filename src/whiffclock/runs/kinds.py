@@ -1,4 +1,7 @@
-"""The kinds of jobs: train, evaluate, solve, branch; and policies that are put together of others."""
+"""The kinds of jobs: train, evaluate, solve, branch; and policies that are put together of others.
+
+What the methods do is told in the base class, :class:`~whiffclock.runs.jobs.Job`.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from whiffclock.agents.bayes import QUASI_OPTIMAL, BayesSettings, BeliefPolicy, quasi_optimal, search_model
-from whiffclock.agents.castsurge import cast_and_surge
-from whiffclock.agents.compose import heuristic_two_q, one_mode
+from whiffclock.agents.castsurge import NAME, cast_and_surge
+from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
 from whiffclock.agents.files import belief_policy_arrays, belief_policy_from
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts, sample
@@ -33,8 +36,7 @@ _PER_TRIAL = int(5e-2 * SEARCHES_PER_SECOND)
 class Train(Job):
     """One Q-learning agent; its result is a :class:`TablePolicy`."""
 
-    kind = "policy"
-    revision = 2
+    kind, verb, revision = "policy", "training", 2
 
     plume: str
     threshold: float
@@ -45,32 +47,18 @@ class Train(Job):
 
     @property
     def agent(self) -> str:
-        """The name that goes with its memory."""
         return self.memory.name
 
-    @property
-    def task(self) -> str:
-        """Training of a kind of agent."""
-        return f"training {self.agent}"
-
     def cost(self, plume: Plume) -> int:
-        """One search per episode."""
         return self.learning.episodes
 
-    def on(self, plume: Plume) -> Task:
-        """The training with its plume."""
-        return Task(plume, self.threshold, self.memory, self.learning, self.world, self.seed)
-
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
-        """Train."""
-        return train(self.on(plume), tick)
+        return train(Task(plume, self.threshold, self.memory, self.learning, self.world, self.seed), tick)
 
     def pack(self, result: TablePolicy) -> dict[str, np.ndarray]:
-        """As in a policy's file."""
         return result.to_arrays()
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> TablePolicy:
-        """As from a policy's file."""
         return TablePolicy.from_arrays(arrays, path)
 
 
@@ -78,19 +66,12 @@ class Train(Job):
 class CastAndSurge(Job):
     """Cast-and-surge with a half-opening angle in degrees."""
 
-    kind = "policy"
-    kept = False
+    kind, kept, agent = "policy", False, NAME
 
     angle: float
     length: int
 
-    @property
-    def agent(self) -> str:
-        """Name of the policy."""
-        return "cast-and-surge"
-
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
-        """Write down its actions."""
         return cast_and_surge(self.angle, self.length)
 
 
@@ -98,20 +79,13 @@ class CastAndSurge(Job):
 class HeuristicTwoQ(Job):
     """2Q^h of two trained agents."""
 
-    kind = "policy"
-    kept = False
+    kind, kept, agent = "policy", False, HEURISTIC
 
     dense: Job
     sparse: Job
     tau: int
 
-    @property
-    def agent(self) -> str:
-        """Name of the policy."""
-        return "2Q^h"
-
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
-        """Put the two together."""
         return heuristic_two_q(needed["dense"], needed["sparse"], self.tau)
 
 
@@ -119,19 +93,16 @@ class HeuristicTwoQ(Job):
 class OneMode(Job):
     """A policy confined to one of its modes."""
 
-    kind = "policy"
-    kept = False
+    kind, kept = "policy", False
 
     policy: Job
     mode: int
 
     @property
     def agent(self) -> str:
-        """Name of the policy."""
         return f"{self.policy.agent}, mode {self.mode} only"
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
-        """Take the mode out."""
         return one_mode(needed["policy"], self.mode)
 
 
@@ -139,17 +110,11 @@ class OneMode(Job):
 class Given(Job):
     """A policy at hand, such as one from a file, described by a digest of its contents."""
 
-    kind = "policy"
-    kept = False
+    kind, kept = "policy", False
 
     name: str
     digest: str
     policy: Policy = field(metadata=CARRIED, compare=False, repr=False)
-
-    @property
-    def agent(self) -> str:
-        """Name of the policy."""
-        return self.name
 
     @classmethod
     def of(cls, policy: Policy, file: Path | None = None) -> Given:
@@ -160,17 +125,22 @@ class Given(Job):
             content = file.read_bytes() if file is not None else repr(policy).encode()
         return cls(policy.name, hashlib.sha256(content).hexdigest()[:20], policy)
 
+    @property
+    def agent(self) -> str:
+        return self.name
+
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Policy:
-        """It is there already."""
         return self.policy
 
 
 @dataclass(frozen=True)
 class Evaluate(Job):
-    """Searches of a policy from every start, or from about ``sampled`` of them; its result is an Evaluation."""
+    """Searches of a policy from every start, or from about ``sampled`` of them; its result is an Evaluation.
 
-    kind = "evaluation"
-    revision = 2
+    A record has small integers per start, and occupancy for policies with modes; the starts follow from the job.
+    """
+
+    kind, verb, revision = "evaluation", "testing", 2
 
     policy: Job
     plume: str
@@ -180,18 +150,11 @@ class Evaluate(Job):
     sampled: int | None = None
 
     @property
-    def agent(self) -> str:
-        """Name of the policy."""
-        return self.policy.agent
-
-    @property
-    def task(self) -> str:
-        """Tests of a kind of policy."""
-        return f"testing {self.agent}"
+    def _per_search(self) -> int:
+        return _PER_BELIEF_SEARCH if isinstance(self.policy, Solve) else 1
 
     def cost(self, plume: Plume) -> int:
-        """One search per start; those on beliefs take longer."""
-        return len(self.starts(plume)) * (_PER_BELIEF_SEARCH if isinstance(self.policy, Solve) else 1)
+        return len(self.starts(plume)) * self._per_search
 
     def horizon(self) -> int:
         """The longest search; with settings that do not say, that of the policy's training."""
@@ -202,48 +165,32 @@ class Evaluate(Job):
     def starts(self, plume: Plume) -> Starts:
         """Where the searches start."""
         every = shared_starts(plume, self.threshold, self.world, self.settings, self.horizon())
-        if self.sampled is None:
-            return every
-        some = sample(every, self.sampled)
-        return Starts(every.points[some], every.stratum[some], every.shortest[some])
+        return every if self.sampled is None else every.some(sample(every, self.sampled))
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Evaluation:
-        """Search."""
-        policy, each = needed["policy"], _PER_BELIEF_SEARCH if isinstance(self.policy, Solve) else 1
-        starts, settings = self.starts(plume), self.settings
-        return evaluate(policy, plume, self.threshold, self.world, settings, starts, lambda n: tick(n * each))
+        starts = self.starts(plume)
+        return evaluate(
+            needed["policy"], plume, self.threshold, self.world, self.settings, starts,
+            lambda searches: tick(searches * self._per_search),
+        )  # fmt: skip
 
     def pack(self, result: Evaluation) -> dict[str, np.ndarray]:
-        """Per-start records in small integers, and occupancy for policies with modes; starts follow from the job."""
         small = np.int16 if max(result.horizon, *result.occupancy.shape) < 2**15 else np.int32
         arrays = {name: getattr(result, name).astype(small) for name in ("arrival", "last_whiff", "mode_steps")}
-        if result.mode_steps.shape[1] > 1:
-            arrays["occupancy"] = result.occupancy.astype(np.int32)
-        return arrays
+        return arrays | ({"occupancy": result.occupancy.astype(np.int32)} if len(result.occupancy) > 1 else {})
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Evaluation:
-        """The evaluation, with its starts."""
-        modes = arrays["mode_steps"].shape[1]
-        occupancy = arrays.get("occupancy", np.zeros((modes, *plume.field.shape[1:])))
-        return Evaluation(
-            policy=self.agent,
-            threshold=self.threshold,
-            starts=self.starts(plume),
-            settings=self.settings,
-            horizon=self.horizon(),
-            arrival=arrays["arrival"].astype(np.int32),
-            last_whiff=arrays["last_whiff"].astype(np.int32),
-            mode_steps=arrays["mode_steps"].astype(np.int32),
-            occupancy=occupancy.astype(np.int64),
-            plume=plume.fingerprint,
-        )
+        arrival, last_whiff, mode_steps = (arrays[k].astype(np.int32) for k in ("arrival", "last_whiff", "mode_steps"))
+        occupancy = arrays.get("occupancy", np.zeros((mode_steps.shape[1], *plume.field.shape[1:]))).astype(np.int64)
+        made = self.agent, self.threshold, self.starts(plume), self.settings, self.horizon()
+        return Evaluation(*made, arrival, last_whiff, mode_steps, occupancy, plume.fingerprint)
 
 
 @dataclass(frozen=True)
 class Solve(Job):
     """The quasi-optimal Bayesian agent; its result is a :class:`BeliefPolicy`."""
 
-    kind = "solution"
+    kind, verb, agent = "solution", "solving", QUASI_OPTIMAL
 
     plume: str
     threshold: float
@@ -251,22 +198,10 @@ class Solve(Job):
     model: BayesSettings
     solver: SolverSettings
 
-    @property
-    def agent(self) -> str:
-        """Name of the policy."""
-        return QUASI_OPTIMAL
-
-    @property
-    def task(self) -> str:
-        """Solving."""
-        return f"solving {self.agent}"
-
     def cost(self, plume: Plume) -> int:
-        """By its budget of backups."""
         return (self.solver.backups or 0) * _PER_BACKUP
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> BeliefPolicy:
-        """Solve the search in the plume as a POMDP."""
         model = search_model(plume, self.threshold, self.model, self.world)
         before = 0
 
@@ -280,11 +215,9 @@ class Solve(Job):
         return quasi_optimal(model, solution.vectors, made_from)
 
     def pack(self, result: BeliefPolicy) -> dict[str, np.ndarray]:
-        """As in a policy's file."""
         return belief_policy_arrays(result)
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> BeliefPolicy:
-        """As from a policy's file."""
         return belief_policy_from(arrays, path)
 
 
@@ -292,7 +225,7 @@ class Solve(Job):
 class Branch(Job):
     """Forced blanks of a policy; its result is a :class:`Branches` without paths."""
 
-    kind = "branches"
+    kind, verb = "branches", "forced blanks of"
 
     policy: Job
     plume: str
@@ -300,33 +233,19 @@ class Branch(Job):
     world: WorldSettings
     settings: BranchSettings
 
-    @property
-    def agent(self) -> str:
-        """Name of the policy."""
-        return self.policy.agent
-
-    @property
-    def task(self) -> str:
-        """Branches of a kind of policy."""
-        return f"forced blanks of {self.agent}"
-
     def cost(self, plume: Plume) -> int:
-        """By the number of searches."""
         return self.settings.trials * _PER_TRIAL
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Branches:
-        """Search and branch."""
         each = self.cost(plume) // (self.settings.steps + 1)
         return forced_blanks(
             needed["policy"], plume, self.threshold, self.world, self.settings, lambda steps: tick(steps * each)
         )
 
     def pack(self, result: Branches) -> dict[str, np.ndarray]:
-        """One row per branch."""
         return {name: getattr(result, name) for name in ("metrics", "weight", "trial", "step")}
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Branches:
-        """Inverse of :meth:`pack`."""
         return Branches(**arrays, paths=[])
 
 

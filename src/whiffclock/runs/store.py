@@ -22,10 +22,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import first_line, leftovers, read_npz, write_npz
+from whiffclock.archive import leftovers, read_header, read_npz, write_npz
 from whiffclock.params import InputError, require
 
 #: One more whenever results of the same description come out differently, or are laid out differently.
@@ -65,11 +66,23 @@ class Label:
 
     @classmethod
     def from_json(cls, text: str) -> Label:
-        """Inverse of :meth:`to_json`; raises ValueError, KeyError or TypeError on anything else."""
-        values = json.loads(text)
-        label = cls(values["kind"], values["description"], int(values["format"]), values["version"])
-        require(isinstance(label.description, dict) and label.key == values["key"], "its label contradicts itself")
+        """Inverse of :meth:`to_json`."""
+        return cls.of(msgspec.json.decode(text, type=_Written))
+
+    @classmethod
+    def of(cls, written: _Written) -> Label:
+        """The label in a record's file, typed."""
+        label = cls(written.kind, written.description, written.format, written.version)
+        require(label.key == written.key, "its label contradicts itself")
         return label
+
+
+class _Written(msgspec.Struct):
+    kind: str
+    description: dict[str, Any]
+    format: int
+    version: str
+    key: str
 
 
 @dataclass(frozen=True)
@@ -115,11 +128,7 @@ class Entry:
     @property
     def damaged(self) -> bool:
         """Whether the record cannot be read, to its last byte."""
-        try:
-            read_record(self.path)
-        except InputError:
-            return True
-        return False
+        return _or_none(read_record, self.path) is None
 
 
 class Store:
@@ -130,7 +139,7 @@ class Store:
 
     def path(self, kind: str, description: dict[str, Any]) -> Path:
         """Where the record of this description is, or would be."""
-        return self._path(Label(kind, description))
+        return self.folder / kind / f"{Label(kind, description).key}.npz"
 
     def has(self, kind: str, description: dict[str, Any]) -> bool:
         """Whether there is such a record."""
@@ -138,11 +147,10 @@ class Store:
 
     def load(self, kind: str, description: dict[str, Any]) -> Record:
         """The record of this description; a damaged one, or another in its place, is refused."""
-        label = Label(kind, description)
-        path = self._path(label)
+        path = self.path(kind, description)
         require(path.is_file(), f"There is no {kind} of this description in {self.folder}.")
         record = read_record(path)
-        _require_same(path, record.label, label)
+        _require_same(path, record.label, Label(kind, description))
         return record
 
     def save(self, kind: str, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Path:
@@ -150,8 +158,7 @@ class Store:
 
         A record of the same description is replaced.
         """
-        label = Label(kind, description)
-        path = self._path(label)
+        label, path = Label(kind, description), self.path(kind, description)
         for name, values in arrays.items():
             require(name not in _RESERVED, f"A record cannot have an array called {name}; choose another name.")
             require(not np.asarray(values).dtype.hasobject, f"The array {name} holds objects; a record holds numbers.")
@@ -165,7 +172,7 @@ class Store:
         """All records, or those of one kind, in order of kind and key; files of other names are not ours."""
         require(self.folder.is_dir(), f"There is no run store at {self.folder}.")
         files = (path for path in sorted(self.folder.glob("*/*.npz")) if _KEY.fullmatch(path.stem))
-        return [Entry(path, _label_or_none(path)) for path in files if kind in (None, path.parent.name)]
+        return [Entry(path, _or_none(read_label, path)) for path in files if kind in (None, path.parent.name)]
 
     def find(self, prefix: str) -> Entry:
         """The one record whose key begins with ``prefix``."""
@@ -182,20 +189,16 @@ class Store:
         files = (path for folder in sorted(self.folder.glob("*/")) for path in leftovers(folder))
         return [path for path in files if _KEY.fullmatch(path.name.split(".")[1])]
 
-    def _path(self, label: Label) -> Path:
-        return self.folder / label.kind / f"{label.key}.npz"
-
 
 def read_record(path: Path) -> Record:
     """A whole record; foreign and damaged files are refused."""
-    arrays = _read(path)
-    label = _label(path, arrays)
+    arrays, label = _read(path, None)
     return Record(label, {name: values for name, values in arrays.items() if name != "label"})
 
 
 def read_label(path: Path) -> Label:
     """The label of a record, without reading its arrays."""
-    return _label(path, _read(path, only=("label",)))
+    return _read(path, ("label",))[1]
 
 
 def plain(value: Any) -> Any:
@@ -222,35 +225,27 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def _read(path: Path, only: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
+def _read(path: Path, only: tuple[str, ...] | None) -> tuple[dict[str, np.ndarray], Label]:
+    """Arrays of a file, and its label, which must be that of a file in this place."""
     require(path.is_file(), f"There is no record at {path}.")
     try:
-        return read_npz(path, "a record of whiffclock", only)
+        arrays = read_npz(path, "a record of whiffclock", only)
+        require("label" in arrays, f"{path} is not a record of whiffclock: it has no label")
+        label = Label.of(read_header(arrays, path, "record", _Written, name="label"))
     except InputError as error:
-        raise InputError(f"{str(error).rstrip('.')}; delete it to have it made anew.") from error
-
-
-def _label(path: Path, arrays: dict[str, np.ndarray]) -> Label:
-    """The label among ``arrays``, which must be that of a file in this place."""
-    require(
-        "label" in arrays, f"{path} is not a record of whiffclock: it has no label; delete it, or move it elsewhere."
-    )
-    try:
-        label = Label.from_json(str(arrays["label"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path} is a damaged record ({first_line(error)}); delete it to have it made anew."
-        ) from error
+        found = str(error) if str(path) in str(error) else f"{path} is a damaged record ({error})"
+        raise InputError(f"{found.rstrip('.')}; delete it to have it made anew.") from error
     require(
         (label.kind, label.key) == (path.parent.name, path.stem),
         f"{path} holds another record than its name says, {label.kind}/{label.key}; move it there, or delete it.",
     )
-    return label
+    return arrays, label
 
 
-def _label_or_none(path: Path) -> Label | None:
+def _or_none(read: Any, path: Path) -> Any:
+    """What ``read`` reads; None where the file is damaged."""
     try:
-        return read_label(path)
+        return read(path)
     except InputError:
         return None
 
