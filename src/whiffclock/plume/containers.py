@@ -22,26 +22,12 @@ VARIABLE = "concentration"
 
 @dataclass(frozen=True)
 class Found:
-    """The odor in a file.
+    """The odor in a file, and what the layout or the file says of it."""
 
-    Attributes
-    ----------
-    name
-        The file, and where in it, for messages.
-    values
-        The stored array: anything with a shape and a type that can be sliced.
-    axes
-        What its axes are.
-    blocks
-        Extent of the blocks it is stored in, per axis, where it is stored in blocks.
-    background, source, origin, fingerprint
-        What else the layout or the file says.
-    """
-
-    name: str
-    values: Any
+    name: str  # the file, and where in it, for messages
+    values: Any  # the stored array: anything with a shape and a type that can be sliced
     axes: str
-    blocks: tuple[int, ...] | None = None
+    blocks: tuple[int, ...] | None = None  # extent of the blocks it is stored in, per axis
     background: int = 0
     source: tuple[int, int] | None = None
     origin: str | None = None

@@ -57,18 +57,10 @@ def pooled_autocorrelation(covariance: np.ndarray) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Core:
-    """The record about the plume's axis, means removed, with a margin for the partners of its cells.
+    """The record about the plume's axis, means removed, with a margin for the partners of its cells."""
 
-    Attributes
-    ----------
-    anomaly
-        float32[x, y, t].
-    along, across
-        Which of these cells are the core.
-    """
-
-    anomaly: np.ndarray
-    along: range
+    anomaly: np.ndarray  # float32[x, y, t]
+    along: range  # which of these cells are the core
     across: range
 
     def correlation(self, dx: int = 0, dy: int = 0, lag: int = 0) -> float:

@@ -22,29 +22,13 @@ _LEAST = 30
 
 @dataclass(frozen=True)
 class Durations:
-    """Distribution of durations in snapshots, over logarithmic bins.
+    """Distribution of durations in snapshots, over logarithmic bins."""
 
-    Attributes
-    ----------
-    edges
-        int[n + 1]; bin i holds the durations ``edges[i] <= d < edges[i + 1]``.
-    density
-        float[n]; probability per snapshot of duration.
-    count
-        Number of complete runs.
-    mean
-        Their mean; for cells that whiff or blank for long against the record, see the maps instead.
-    exponent
-        a of p(d) ~ d^-a on ``fit_range``; NaN where too few durations fall into it.
-    fit_range
-        First and last duration of the fit.
-    """
-
-    edges: np.ndarray
-    density: np.ndarray
-    count: int
-    mean: float
-    exponent: float
+    edges: np.ndarray  # int[n + 1]; bin i holds the durations edges[i] <= d < edges[i + 1]
+    density: np.ndarray  # float[n]; probability per snapshot of duration
+    count: int  # number of complete runs
+    mean: float  # of the complete runs; for cells that whiff or blank for long against the record, see the maps
+    exponent: float  # a of p(d) ~ d^-a on fit_range; NaN where too few durations fall into it
     fit_range: tuple[int, int] = FIT_RANGE
 
 

@@ -67,8 +67,8 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
 
 def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
     reader = Reader(found, settings)
-    source = settings.source or _moved_source(path, found, reader)
-    return Plume(reader.field(), source, (found.origin or path.name) + _what_was_done(reader))
+    x, y = settings.source or _moved_source(path, found, reader)
+    return Plume(reader.field(), (int(x), int(y)), (found.origin or path.name) + _what_was_done(reader))
 
 
 def _require_fingerprint(path: Path, found: Found, plume: Plume, settings: ReadSettings) -> None:

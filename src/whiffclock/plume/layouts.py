@@ -99,22 +99,13 @@ class ReadSettings(Settings):
 class Layout:
     """What is known of an array by its name.
 
-    Attributes
-    ----------
-    axes
-        The order of its axes, such as ``"tyx"``.
-    about
-        Begins the plume's origin.
-    background
-        Number of first snapshots whose mean is background.
-    details
-        Takes an open HDF5 file and the array's name; returns axes that the file itself gives, or ``None``, and an
-        addition to the origin.
+    ``details`` takes an open HDF5 file and the array's name; it returns axes that the file itself gives, or ``None``,
+    and an addition to the origin.
     """
 
-    axes: str
-    about: str
-    background: int = 0
+    axes: str  # their order, such as "tyx"
+    about: str  # begins the plume's origin
+    background: int = 0  # number of first snapshots whose mean is background
     details: Callable[[Any, str], tuple[str | None, str]] = lambda file, name: (None, "")
 
 

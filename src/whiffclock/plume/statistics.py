@@ -38,50 +38,26 @@ _SLAB_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class PlumeStatistics:
-    """Statistics of one plume at one threshold.
-
-    Attributes
-    ----------
-    origin, fingerprint, shape, source, threshold
-        The plume they are of, with its (snapshots, length, width), and where a whiff begins.
-    probability
-        float[x, y]: share of snapshots with a whiff.
-    whiff_duration, blank_duration
-        float[x, y]: mean duration at a fixed cell.
-    whiffs, blanks
-        Distributions of durations in the core.
-    autocorrelation
-        At lags 1 to 4 at fixed cells near the axis, by bin in x.
-    after_whiff, after_blank
-        Probability of a whiff one snapshot after a whiff, and after a blank, in the core.
-    along, across
-        Correlation of cells 1 to 4 apart along and across the wind, in the core.
-    following
-        Correlation along with the flow, and the speed of structures.
-    boxes
-        Probability of whiffs at each of the paper's thresholds in boxes about :data:`BOX_CENTRES`.
-    start_cells
-        Number of cells of D_init, each environment taken with its own threshold.
-    """
+    """Statistics of one plume at one threshold."""
 
     origin: str
     fingerprint: str
-    shape: tuple[int, int, int]
+    shape: tuple[int, int, int]  # snapshots, length, width
     source: tuple[int, int]
     threshold: float
-    probability: np.ndarray
-    whiff_duration: np.ndarray
+    probability: np.ndarray  # float[x, y]: share of snapshots with a whiff
+    whiff_duration: np.ndarray  # float[x, y]: mean duration at a fixed cell
     blank_duration: np.ndarray
-    whiffs: Durations
+    whiffs: Durations  # in the core
     blanks: Durations
-    autocorrelation: dict[str, tuple[float, ...]]
-    after_whiff: float
+    autocorrelation: dict[str, tuple[float, ...]]  # at lags 1 to 4 at fixed cells near the axis, by bin in x
+    after_whiff: float  # probability of a whiff one snapshot after a whiff, and after a blank, in the core
     after_blank: float
-    along: tuple[float, ...]
+    along: tuple[float, ...]  # correlation of cells 1 to 4 apart along and across the wind, in the core
     across: tuple[float, ...]
     following: corr.Following
-    boxes: dict[str, tuple[float, ...]]
-    start_cells: dict[str, int]
+    boxes: dict[str, tuple[float, ...]]  # probability of whiffs at the paper's thresholds, about BOX_CENTRES
+    start_cells: dict[str, int]  # number of cells of D_init, each environment taken with its own threshold
 
     def at(self, x: int, off: int = 0) -> float:
         """Whiff probability ``x`` cells downwind, the mean of both sides ``off`` cells off the axis."""

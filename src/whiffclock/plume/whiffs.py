@@ -30,24 +30,12 @@ _CHUNK_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Whiffs:
-    """All whiffs of a plume at one threshold.
+    """All whiffs of a plume at one threshold."""
 
-    Attributes
-    ----------
-    words
-        uint32[x, w, t]; bit b of word w is the whiff at y = 32 w + b.
-    width
-        Number of cells across the wind.
-    threshold
-        A whiff is a concentration of at least this.
-    source
-        Cell (x, y) of the source.
-    """
-
-    words: np.ndarray
-    width: int
-    threshold: float
-    source: tuple[int, int]
+    words: np.ndarray  # uint32[x, w, t]; bit b of word w is the whiff at y = 32 w + b
+    width: int  # number of cells across the wind
+    threshold: float  # a whiff is a concentration of at least this
+    source: tuple[int, int]  # its cell (x, y)
 
     @property
     def shape(self) -> tuple[int, int, int]:

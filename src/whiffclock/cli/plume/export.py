@@ -73,15 +73,9 @@ def export(
         job = bar.add_task("writing", total=plume.field.shape[0])
         write_plume(plume, target, lambda n: bar.update(job, advance=n))
     x, y = plume.source
-    facts = {
-        "file": str(target),
-        "plume": plume.origin,
-        "shape": list(plume.field.shape),
-        "source": [x, y],
-        "fingerprint": plume.fingerprint,
-    }
     if json:
-        opt.print_json(facts)
+        facts = {"file": str(target), "plume": plume.origin, "shape": list(plume.field.shape)}
+        opt.print_json(facts | {"source": [x, y], "fingerprint": plume.fingerprint})
         return
     opt.out.print(f"{target}: {' x '.join(map(str, plume.field.shape))} (t, x, y), {plume.origin}.", markup=False)
     named = f" --source {x},{y}" if target.suffix == ".npy" else ""

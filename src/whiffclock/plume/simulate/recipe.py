@@ -16,40 +16,18 @@ def _require_not_negative(settings: Settings, *names: str) -> None:
 
 @dataclass(frozen=True)
 class FlowSettings(Settings):
-    """A turbulent open channel. Lengths in cells, times in snapshots.
+    """A turbulent open channel. Lengths in cells, times in snapshots."""
 
-    Attributes
-    ----------
-    depth
-        h, the height of the channel.
-    period
-        Periods of the box along and across, in depths.
-    points
-        Grid points along, across, and in z.
-    stretching
-        Of the tanh that clusters points at the ground; 0 spaces them evenly.
-    wind
-        Bulk speed.
-    reynolds
-        Bulk speed times depth over viscosity.
-    roughness_drag, roughness_height
-        Drag coefficient per cell of the canopy, and its height in depths.
-    slant
-        Tangent of the angle between wind and box.
-    frame_share
-        The computation moves with this share of the wind.
-    """
-
-    depth: float = 8.745
-    period: tuple[float, float] = (6.0, 4.0)
-    points: tuple[int, int, int] = (96, 96, 32)
-    stretching: float = 1.3
-    wind: float = 1.113
-    reynolds: float = 2400.0
-    roughness_drag: float = 0.015
-    roughness_height: float = 1 / 9
-    slant: float = 0.25
-    frame_share: float = 0.55
+    depth: float = 8.745  # h, the height of the channel
+    period: tuple[float, float] = (6.0, 4.0)  # of the box along and across, in depths
+    points: tuple[int, int, int] = (96, 96, 32)  # of the grid along, across, and in z
+    stretching: float = 1.3  # of the tanh that clusters points at the ground; 0 spaces them evenly
+    wind: float = 1.113  # bulk speed
+    reynolds: float = 2400.0  # bulk speed times depth over viscosity
+    roughness_drag: float = 0.015  # drag coefficient per cell of the canopy
+    roughness_height: float = 1 / 9  # of the canopy, in depths
+    slant: float = 0.25  # tangent of the angle between wind and box
+    frame_share: float = 0.55  # the computation moves with this share of the wind
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,41 +47,19 @@ class FlowSettings(Settings):
 
 @dataclass(frozen=True)
 class OdorSettings(Settings):
-    """A point source of odor in the flow, as thin filaments. Lengths in cells, times in snapshots.
-
-    Attributes
-    ----------
-    source_height, slice_height
-        Height of the source, and of the slice on which the agents move.
-    filaments
-        Released per snapshot.
-    size
-        Standard deviation of a fresh filament.
-    growth
-        Diffusivity by which a filament swells: its variance grows by twice this per snapshot.
-    stretch
-        Growth by eddies of the filament's own size, after Richardson: its variance also grows by this times the
-        cube of its age.
-    walk, memory
-        Diffusivity of the random velocity that stands for eddies below the grid, and the time it lasts.
-    strength
-        Odor per filament.
-    contrast, contrast_far
-        What mixing between filaments leaves of the fluctuations of the logarithm of the concentration, near the source
-        and far from it; 1: no mixing.
-    turn
-        Distance from the source, in cells, at which the contrast turns from one to the other, within about a depth.
-    """
+    """A point source of odor in the flow, as thin filaments. Lengths in cells, times in snapshots."""
 
     source_height: float = 1.8
-    slice_height: float = 1.1
-    filaments: int = 80
-    size: float = 0.15
-    growth: float = 0.0002
-    stretch: float = 0.0
-    walk: float = 0.004
-    memory: float = 5.0
-    strength: float = 2.085e-6
+    slice_height: float = 1.1  # of the slice on which the agents move
+    filaments: int = 80  # released per snapshot
+    size: float = 0.15  # standard deviation of a fresh filament
+    growth: float = 0.0002  # diffusivity by which a filament swells: its variance grows by twice this per snapshot
+    stretch: float = 0.0  # Richardson growth: the variance also grows by this times the cube of the filament's age
+    walk: float = 0.004  # diffusivity of the random velocity that stands for eddies below the grid
+    memory: float = 5.0  # how long that velocity lasts
+    strength: float = 2.085e-6  # odor per filament
+    # What mixing between filaments leaves of the fluctuations of the logarithm of the concentration (1: no mixing),
+    # near the source and far from it; it turns from one to the other at the distance ``turn``, within about a depth.
     contrast: float = 0.465
     contrast_far: float = 0.365
     turn: float = 55.0
@@ -118,24 +74,14 @@ class OdorSettings(Settings):
 
 @dataclass(frozen=True)
 class SimulationSettings(Settings):
-    """A simulated plume: the agents' grid, the record, the flow and the odor.
-
-    Attributes
-    ----------
-    snapshots, length, width
-        The record: snapshots of length x width cells, source at (0, width // 2).
-    spin_up, fill
-        Snapshots until the flow is turbulent, and then until the plume fills the grid.
-    steps
-        Time steps per snapshot.
-    """
+    """A simulated plume: the agents' grid with the source at (0, width // 2), the record, the flow and the odor."""
 
     snapshots: int = 2598
     length: int = 123
     width: int = 27
-    spin_up: int = 250
-    fill: int = 185
-    steps: int = 2
+    spin_up: int = 250  # snapshots until the flow is turbulent
+    fill: int = 185  # and then until the plume fills the grid
+    steps: int = 2  # time steps per snapshot
     seed: int = 0
     flow: FlowSettings = field(default_factory=FlowSettings)
     odor: OdorSettings = field(default_factory=OdorSettings)
