@@ -216,6 +216,18 @@ def test_densities_know_weights_and_borders():
     assert weighted_quantiles(values, weights, 0.5) == 30
 
 
+def test_quantiles_of_several_sets_of_weights():
+    rng = np.random.default_rng(4)
+    values = np.append(rng.integers(0, 9, 20).astype(float), np.nan)
+    weights = rng.integers(0, 3, (5, 4, 21)).astype(float)
+    found = weighted_quantiles(values, weights, [0.0, 0.25, 0.9, 1.0])
+    assert found.shape == (5, 4, 4)
+    for i, j in np.ndindex(5, 4):
+        np.testing.assert_array_equal(found[i, j], weighted_quantiles(values, weights[i, j], [0.0, 0.25, 0.9, 1.0]))
+    weights[1, 2] = 0
+    assert np.isnan(weighted_quantiles(values, weights, 0.5)[1, 2])
+
+
 def test_boxes_show_every_agent_and_those_without_a_value():
     axes = Figure().add_subplot()
     values = np.array([1.0, 2.0, 3.0, 4.0, np.nan])

@@ -71,7 +71,7 @@ def _blank(axes: Axes, data: Datasets, name: str) -> AxesImage:
     blank = data["usage"]["blank"].sel(environment=name).transpose("x", "y")
     image = draw_map(axes, data, blank, cmap="YlGnBu_r", norm=LogNorm(contours[0] / 2.5, contours[-1] * 2.5))
     if not blank.notnull().any():
-        style.empty(axes, "no blank ends anywhere")
+        style.empty(axes, "no blank ends anywhere", scales=True)
     elif blank.min() < max(contours) and min(blank.shape) > 1:
         left, right, bottom, top = extent(data, blank)
         x, y = np.arange(left + 0.5, right), np.arange(bottom + 0.5, top)
@@ -92,5 +92,5 @@ def _smooth(cells: np.ndarray) -> np.ndarray:
 def _usage(axes: Axes, data: Datasets, name: str) -> AxesImage:
     usage = _share(data["usage"]["decisions"].sel(environment=name))
     if not usage.notnull().any():
-        style.empty(axes, "nobody went anywhere")
+        style.empty(axes, "nobody went anywhere", scales=True)
     return draw_map(axes, data, usage, cmap="PRGn", vmin=0, vmax=1)

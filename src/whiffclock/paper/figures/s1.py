@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -14,6 +16,8 @@ from whiffclock.paper.figures import style, words
 TITLE = "Generalization in return, speed and success"
 NEEDS = ("single-Q at home", "single-Q elsewhere", "two-Q at home", "two-Q elsewhere")
 
+_BAR: dict[str, Any] = {"location": "right", "fraction": 0.05, "pad": 0.015}
+
 
 def draw(data: Datasets) -> Figure:
     """The figure."""
@@ -24,10 +28,10 @@ def draw(data: Datasets) -> Figure:
         low, high = min(single.min(), two.min()), max(single.max(), two.max())
         for axes, values in zip(grid[:2, j], (single, two), strict=True):
             image = _matrix(axes, values, low, max(high, low + 1e-6), "viridis", ".2f")
-        _bar(figure, image, list(grid[:2, j]))
+        figure.colorbar(image, ax=list(grid[:2, j]), aspect=68, **_BAR)
         most = max(float(np.abs(two - single).max()), 1e-6)
         image = _matrix(grid[2, j], two - single, -most, most, "PRGn", "+.2f")
-        _bar(figure, image, [grid[2, j]])
+        figure.colorbar(image, ax=grid[2, j], aspect=34, **_BAR)
     headings = [f"{row}: {label}" for row in (SINGLE, TWO, "difference") for label in style.PERFORMANCE.values()]
     for letter, axes, text in zip("abcdefghi", grid.flat, headings, strict=True):
         style.title(axes, letter, text)
@@ -75,7 +79,3 @@ def _matrix(axes: Axes, values: np.ndarray, low: float, high: float, cmap: str, 
         for word, colour in zip(labels, style.COLOURS.values(), strict=True):
             word.set_color(style.dark(colour))
     return image
-
-
-def _bar(figure: Figure, image: AxesImage, panels: list[Axes]) -> None:
-    figure.colorbar(image, ax=panels, location="right", fraction=0.05, pad=0.015, aspect=34 * len(panels))

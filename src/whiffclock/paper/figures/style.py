@@ -96,7 +96,7 @@ def environment_axis(axes: Axes, *, rotate: bool = False, borders: bool = False)
         axes.axvline(border - 0.5, color="#CCCCCC", lw=0.5)
 
 
-def empty(axes: Axes, reason: str) -> None:
-    """Say why there is nothing in a panel, and leave its scales out."""
-    axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
+def empty(axes: Axes, reason: str, *, scales: bool = False) -> None:
+    """Say why there is nothing in a panel, with or without its scales."""
+    axes.tick_params(left=scales, bottom=scales, labelleft=scales, labelbottom=scales)
     axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=GREY, fontsize=6.5)
