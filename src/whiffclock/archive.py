@@ -1,7 +1,5 @@
 """Files of named arrays (``.npz``): written whole or not at all, checked when read, never pickled."""
 
-from __future__ import annotations
-
 import io
 import math
 import os

@@ -1,7 +1,5 @@
 """How kernels are compiled."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import suppress
 

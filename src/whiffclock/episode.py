@@ -30,8 +30,6 @@ branch. The values of a row are therefore read before the new one is stored, and
 All loops share this file because a cached kernel does not notice a changed callee in another file.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers as text, in one way for the page, the terminal and captions; and NaN as null for JSON."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Positions alone go in: who walked the path does not matter. x grows downwind, so upwind moves lower it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, fields
 from typing import Literal, get_args

@@ -4,8 +4,6 @@ Each class checks itself on construction and raises :class:`InputError`, whose m
 what is wrong, and what would be right.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, TypeVar

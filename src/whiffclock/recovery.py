@@ -7,8 +7,6 @@ long blank in the middle of a plume is implausible: the weight of a branch is th
 of Pr(blank | x_t) along the path (:func:`forced_blanks`). :mod:`whiffclock.geometry` measures the paths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from typing import Any

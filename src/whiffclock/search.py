@@ -6,8 +6,6 @@ blanks. :func:`search` yields a :class:`Moment` before every move; whoever evalu
 The kernel :func:`whiffclock.episode.rollout` does the same for table policies in a plume, faster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol

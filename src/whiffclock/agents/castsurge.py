@@ -6,8 +6,6 @@ Since a whiff resets everything it remembers, the heuristic is a fixed action fo
 like any single-Q policy.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Policies made of others, never trained: 2Q^h, and one mode alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

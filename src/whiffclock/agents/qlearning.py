@@ -8,8 +8,6 @@ target does (R8). Learning rate and exploration fall linearly with the episode k
 upwind, +y, -y, downwind (R9).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

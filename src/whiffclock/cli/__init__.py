@@ -1,7 +1,5 @@
 """The command line: ``whiffclock reproduce | report | train | evaluate | compare | bayes | pomdp | plume | ...``."""
 
-from __future__ import annotations
-
 import sys
 
 import typer

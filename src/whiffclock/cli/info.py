@@ -1,7 +1,5 @@
 """``whiffclock info``: what a file is, or what this installation is."""
 
-from __future__ import annotations
-
 import platform
 import zipfile
 from pathlib import Path

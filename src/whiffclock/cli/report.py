@@ -1,7 +1,5 @@
 """``whiffclock report``: the report of a reproduction again, from its datasets alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``whiffclock train``: ensembles of Q-learning agents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 

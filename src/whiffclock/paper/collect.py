@@ -1,7 +1,5 @@
 """From the results of jobs to the datasets of :mod:`whiffclock.paper.dataset`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple

@@ -16,8 +16,6 @@ The scan of tau is shorter than a full training, since it is there to divide dec
 trends; a training of any length keeps the shape of the schedules.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from whiffclock.memory import clock

@@ -1,7 +1,5 @@
 """Quantiles of weighted values: the one definition that figures and claims use."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

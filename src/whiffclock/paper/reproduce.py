@@ -5,8 +5,6 @@ on. Datasets depend on plume and profile alone: neither on the number of workers
 The one dynamic step is the choice of tau, between two rounds of jobs.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ Concentrations are stored as half-precision numbers in units of 1e-6, rounded to
 threshold in use can see.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 What must be closed after reading is entered in ``files``.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path

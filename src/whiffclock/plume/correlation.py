@@ -8,8 +8,6 @@ over pairs of cells (a, b):
 so that cells count by their variance and rare whiffs at the rim do not dominate. NaN where nothing varies.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

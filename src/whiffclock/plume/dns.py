@@ -7,8 +7,6 @@ structure speed were read off searches on rescaled grids and are approximate; wh
 middle is used. The boxes at the other three thresholds rest on the first 200 snapshots alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ Distributions are of complete runs. The exponent a of a power law p(d) ~ d^-a on
 maximum-likelihood one: that for which the mean of log d under the law is the observed mean.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ An array is recognised by its name, by the names of its dimensions or by its sha
 before all of these.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

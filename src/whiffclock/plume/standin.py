@@ -5,8 +5,6 @@ meander together; a cell's concentration is the weight of the particles in it, a
 Good for tests and first steps; no claim about odor search should rest on it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from whiffclock.params import require

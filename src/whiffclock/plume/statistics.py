@@ -5,8 +5,6 @@ Distances x are in cells downwind of the source, the axis is the source's row, a
 Statistics that the grid is too short, too narrow or too poor in whiffs for are NaN (null in JSON).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@
 ``concentration`` with dimensions (t, x, y) and where it comes from as attributes.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -5,8 +5,6 @@ need no start-up. A job's result depends on its own settings and seed alone, nev
 workers.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import threading

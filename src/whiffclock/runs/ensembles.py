@@ -5,8 +5,6 @@ their training decisions in Q+ (mean over the scan's agents; the smaller of two 
 cast-and-surge is the one with the highest mean G.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``whiffclock plume``: make, read, look at and write odor fields."""
 
-from __future__ import annotations
-
 import typer
 
 from whiffclock.cli import app

@@ -1,7 +1,5 @@
 """``whiffclock plume export``: any odor field as one file that every tool can read."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated

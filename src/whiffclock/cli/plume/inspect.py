@@ -1,7 +1,5 @@
 """``whiffclock plume inspect`` and ``whiffclock plume compare``: what is a plume like?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -8,8 +8,6 @@ A claim that does not hold on a plume is a finding. A claim that few agents cann
 figures the run does not have is not tested.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence

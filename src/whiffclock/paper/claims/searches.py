@@ -1,7 +1,5 @@
 """Evidence from searches: how well agents do (C1 to C4, C10, C11, C15, C16), where they fail and in which mode."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import combinations

@@ -4,8 +4,6 @@ A claim is added, here or from outside, by an entry in such a table (:func:`add_
 registered under its name (:func:`evidence`).
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable
 from fractions import Fraction

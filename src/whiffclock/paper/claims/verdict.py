@@ -14,8 +14,6 @@ A claim consists of parts: numbers with their bootstrap draws, each wanted above
 A claim is shown by its weakest part: one that refutes it, or is not decidable, or holds by the least.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Boxes over ensembles, with every agent as a point, and agents for which there is no value."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

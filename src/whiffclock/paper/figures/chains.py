@@ -1,7 +1,5 @@
 """Diagrams of memory: chains of clock states, and how whiffs and blanks lead through them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

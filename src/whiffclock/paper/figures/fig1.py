@@ -1,7 +1,5 @@
 """Fig. 1, the setting: odor, clock, environments, learning, starts."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes

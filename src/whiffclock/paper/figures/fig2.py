@@ -1,7 +1,5 @@
 """Fig. 2, performance: ensembles of Q-agents beside two baselines, in four environments."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fig. 3, the geometry of recovery: void trajectories of single-Q agents, and where those that fail were last."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """Fig. 4, generalization: agents trained in one environment and tested in all four."""
 
-from __future__ import annotations
-
 import xarray as xr
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch

@@ -1,7 +1,5 @@
 """Fig. 5, the states of the two-Q agent, and how evenly training used them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from matplotlib.axes import Axes

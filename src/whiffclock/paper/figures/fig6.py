@@ -1,7 +1,5 @@
 """Fig. 6, where the modes are used: mean blank at each cell, and the share of Q+ there."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Fig. 7, what the two modes learn: their geometry, their paths, and how each fails alone."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """Fig. 8, the Bayesian agent's recovery: the geometry of its paths after many different histories."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

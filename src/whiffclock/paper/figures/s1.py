@@ -1,7 +1,5 @@
 """Fig. S1, generalization in every measure: agents trained in one environment and tested in all four."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fig. S2, how much of a void trajectory counts: geometry under the five truncations."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D

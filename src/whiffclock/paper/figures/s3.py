@@ -1,7 +1,5 @@
 """Fig. S3, the choice of tau: how evenly it divides training, and what it does to performance."""
 
-from __future__ import annotations
-
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

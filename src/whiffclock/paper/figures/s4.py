@@ -1,7 +1,5 @@
 """Fig. S4, every policy: the void trajectories of all single-Q agents, and of both modes of all two-Q agents."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fig. S5, other initial conditions in training: geometry of single-Q agents."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 
 from whiffclock.paper.dataset import CONDITIONS, MODE, SINGLE, Datasets, recovery

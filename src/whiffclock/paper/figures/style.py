@@ -1,7 +1,5 @@
 """How all figures look: colours, sizes, letters, and the settings under which they are drawn."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Violins over weighted values, and over the last whiffs of failed searches."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Captions: the texts of ``captions.toml``, filled in with numbers by environment."""
 
-from __future__ import annotations
-
 import functools
 import tomllib
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """A plume on one page, and two plumes on one page: maps and curves of their statistics, the DNS figures as points."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plume statistics as tables for a terminal of 80 columns."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -14,8 +14,6 @@ projection by FFT along and across and a tridiagonal solve in z, in single preci
 with part of the wind.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Odor filaments in a flow: velocity at a point, and concentration on a slice."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

@@ -7,8 +7,6 @@ Ground and top reflect. The sum of the puffs at the points of the slice is the o
 between filaments (:mod:`whiffclock.plume.simulate.mixing` adds that).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

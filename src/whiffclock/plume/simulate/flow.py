@@ -6,8 +6,6 @@ the ground and ``w[nz]`` the top. x and y are periodic. Second-order central dif
 conserve momentum, and energy in the absence of viscosity.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit, prange
 

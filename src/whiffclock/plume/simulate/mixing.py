@@ -12,8 +12,6 @@ the ratio of the means, before and after, over the record and a neighbourhood ac
 eddies; what that leaves over in a line across the wind is spread over the line, whose mean is kept exactly.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 

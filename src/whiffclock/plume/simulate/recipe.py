@@ -1,7 +1,5 @@
 """What determines a simulated plume. The defaults are the recipe of the built-in one."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 
