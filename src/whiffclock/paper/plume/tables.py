@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from rich import box
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from whiffclock.formatting import short
 from whiffclock.params import ENVIRONMENTS
@@ -110,7 +110,7 @@ def _thresholds(statistics: PlumeStatistics) -> Table:
 def _table(title: str, columns: Sequence[str], groups: Iterable[Iterable[Line]], caption: str = "") -> Table:
     table = Table(
         title=title,
-        caption=escape(caption) or None,
+        caption=Text(caption, style="table.caption") if caption else None,
         box=box.SIMPLE_HEAD,
         title_justify="left",
         caption_justify="left",
@@ -121,7 +121,8 @@ def _table(title: str, columns: Sequence[str], groups: Iterable[Iterable[Line]],
         table.add_column(column, justify="right", no_wrap=True)
     for group in groups:
         for name, cells in group:
-            table.add_row(name, *(cell if isinstance(cell, str) else _number(cell) for cell in cells))
+            words = (name, *(cell if isinstance(cell, str) else _number(cell) for cell in cells))
+            table.add_row(*(Text.from_markup(word) for word in words))  # no name of a user's is among them
         table.add_section()
     return table
 
