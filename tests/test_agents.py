@@ -131,6 +131,9 @@ def test_tuning_takes_the_best_angle(plume, tmp_path):
     (tuned,) = comparison.rows(JobStore(Store(tmp_path)))
     for angle in (10, 40, 70):
         assert tuned.best.mean("G") >= evaluate(cast_and_surge(angle), plume, 3e-6).mean("G")
+    made = tuned.to_xarray()
+    assert float(made["mean"].sel(agent=0, metric="G")) == tuned.best.mean("G")
+    assert made.attrs["environment"] == "dense"
     best = float(tuned.note.removesuffix(" degrees"))
     assert tuned.best.mean("G") == evaluate(cast_and_surge(best), plume, 3e-6).mean("G")
 

@@ -99,20 +99,31 @@ def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
     try:
         require_replaceable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("xb") as file:
+        with partial.open("x+b") as file:
             write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        with suppress(OSError):  # some file systems cannot, and the file is there
-            os.fsync(folder)
-        os.close(folder)
+        put_in_place(partial, path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error
     finally:
         with suppress(OSError):
             partial.unlink()
+
+
+def put_in_place(partial: Path, path: Path) -> None:
+    """Flush a file or a folder of files to disk, and let it take the place of ``path`` at once."""
+    for file in sorted(partial.rglob("*")) if partial.is_dir() else [partial]:
+        _flush(file)
+    os.replace(partial, path)
+    with suppress(OSError):  # some file systems cannot, and the file is there
+        _flush(path.parent)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def require_replaceable(path: Path) -> None:

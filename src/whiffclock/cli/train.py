@@ -1,5 +1,7 @@
 """``whiffclock train``: ensembles of Q-learning agents."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 

@@ -72,12 +72,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from whiffclock.archive import write_whole
 from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.params import ENVIRONMENTS, require
 
@@ -120,16 +122,14 @@ class Datasets:
 
     def save(self, folder: Path) -> list[Path]:
         """Write ``<folder>/searches.nc`` and so on; returns the files."""
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for field in fields(self):
-            dataset = getattr(self, field.name)
-            if dataset is not None:
-                path = folder / f"{field.name}.nc"
-                packed = {name: {"zlib": True} for name, values in dataset.data_vars.items() if values.size > 1}
-                dataset.to_netcdf(path, engine="h5netcdf", encoding=packed)
-                paths.append(path)
-        return paths
+        found = {f"{field.name}.nc": getattr(self, field.name) for field in fields(self)}
+        made = {folder / name: dataset for name, dataset in found.items() if dataset is not None}
+        for path, dataset in made.items():
+            packed = {name: {"zlib": True} for name, values in dataset.data_vars.items() if values.size > 1}
+            write_whole(path, partial(dataset.to_netcdf, engine="h5netcdf", encoding=packed))
+        for name in found.keys() - {path.name for path in made}:
+            (folder / name).unlink(missing_ok=True)  # of an earlier run with other figures
+        return list(made)
 
     @classmethod
     def load(cls, folder: Path) -> Datasets:

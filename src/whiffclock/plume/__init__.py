@@ -1,5 +1,7 @@
 """Odor fields: where they come from, and their whiffs."""
 
+from __future__ import annotations
+
 import importlib
 from typing import TYPE_CHECKING, Any
 

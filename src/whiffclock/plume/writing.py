@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import first_line, write_npz
+from whiffclock.archive import first_line, put_in_place, write_npz
 from whiffclock.params import InputError, require
 from whiffclock.plume.containers import VARIABLE
 from whiffclock.plume.plume import Plume
@@ -52,7 +52,7 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
             WRITERS[path.suffix](plume, partial, progress)
             if path.is_dir():
                 path.rename(Path(folder) / "replaced")
-            os.replace(partial, path)
+            put_in_place(partial, path)
     except (OSError, RuntimeError) as error:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else first_line(error)

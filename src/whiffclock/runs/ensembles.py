@@ -5,10 +5,12 @@ their training decisions in Q+ (mean over the scan's agents; the smaller of two 
 cast-and-surge is the one with the highest mean G.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +33,9 @@ from whiffclock.policy import Policy, TablePolicy
 from whiffclock.runs.jobs import Job, JobStore, Tick, execute, run
 from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, Train
 from whiffclock.runs.store import Store
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 #: Values of tau in the scan: with 1, where Q- takes over after two whiffs in a row, they bracket an even division of
 #: decisions in the densest plume as well.
@@ -208,6 +213,18 @@ class Row:
             out[metric] = {"min": low, "q1": q1, "median": median, "q3": q3, "max": high}
         out["best"] = self.best.to_dict()
         return out
+
+    def to_xarray(self) -> xr.Dataset:
+        """Means by agent and metric, and the same by time stratum."""
+        import xarray as xr
+
+        means = np.stack([self.values(metric) for metric in METRICS], axis=1)
+        strata = np.stack([evaluation.strata() for evaluation in self.evaluations])
+        return xr.Dataset(
+            {"mean": (("agent", "metric"), means), "strata": (("agent", "stratum", "metric"), strata)},
+            coords={"agent": np.arange(len(means)), "metric": list(METRICS)},
+            attrs={"environment": self.environment, "kind": self.agent, "note": self.note},
+        )
 
 
 @dataclass(frozen=True)
