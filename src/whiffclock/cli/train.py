@@ -67,8 +67,9 @@ def train(
     from whiffclock.archive import require_writable
     from whiffclock.memory import parse_memory
     from whiffclock.runs.engine import cores
-    from whiffclock.runs.ensembles import PolicyFolder, TauScan, choose_tau, policy_path, training_jobs
+    from whiffclock.runs.ensembles import PolicyFolder, TauScan, choose_tau, policy_path
     from whiffclock.runs.jobs import execute, missing, run, work_in
+    from whiffclock.runs.kinds import Train
     from whiffclock.runs.store import Store
     from whiffclock.search import start_cells
 
@@ -110,11 +111,9 @@ def train(
             for threshold in chosen:
                 chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, at_once, progress),)
     jobs = [
-        job
+        Train(field.fingerprint, threshold, remembered(found), learning, world, seed)
         for threshold, found in chosen.items()
-        for job in training_jobs(
-            field, threshold, remembered(found), learning, world, range(first_seed, first_seed + seeds)
-        )
+        for seed in range(first_seed, first_seed + seeds)
     ]
     folder = PolicyFolder(out, jobs, kept, force=force)
     with opt.training_bar(f"training {len(jobs)} agents", work_in(missing(jobs, folder), field), out) as progress:

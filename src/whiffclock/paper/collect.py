@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,26 +14,9 @@ from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.qlearning import sparse_share
 from whiffclock.evaluate import METRICS, Evaluation, sample
 from whiffclock.geometry import GEOMETRY, TRUNCATIONS, geometry
-from whiffclock.paper.dataset import (
-    BAYES,
-    CAST,
-    CONDITIONS,
-    ENSEMBLES,
-    ENVIRONMENT_NAMES,
-    HEURISTIC,
-    KINDS,
-    MINUS,
-    MINUS_ONLY,
-    MODE,
-    PLUS,
-    PLUS_ONLY,
-    SINGLE,
-    TWO,
-    Datasets,
-)
-from whiffclock.paper.ensembles import HEURISTIC_FROM, STARTS, Study
-from whiffclock.paper.ensembles import MINUS as MINUS_MODE
-from whiffclock.paper.ensembles import PLUS as PLUS_MODE
+from whiffclock.paper import dataset as names
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
+from whiffclock.paper.ensembles import HEURISTIC_FROM, MINUS, PLUS, STARTS, Study
 from whiffclock.params import ENVIRONMENTS
 from whiffclock.plume.durations import mean_durations, transitions
 from whiffclock.plume.whiffs import Whiffs
@@ -103,7 +87,7 @@ class Collector:
         """How agents do in tests."""
         study, profile = self.study, self.study.profile
         strata, length = np.arange(profile.snapshots), study.plume.field.shape[1]
-        places = {"kind": list(KINDS), "trained": list(ENVIRONMENT_NAMES), "tested": list(ENVIRONMENT_NAMES)}
+        places = {"kind": list(names.KINDS), "trained": list(ENVIRONMENT_NAMES), "tested": list(ENVIRONMENT_NAMES)}
         made = xr.Dataset(coords=places | {"agent": self.agents, "metric": list(METRICS), "stratum": strata})
         made = made.assign_coords(x=np.arange(length), side=["lower", "upper"], angle=list(ANGLES))
         who = (*places, "agent")
@@ -126,11 +110,11 @@ class Collector:
     def _tested(self) -> Iterable[tuple[str, str, Callable[[str], list[Job]]]]:
         """Kind of agent, need of its tests, and its policies by environment of training."""
         study = self.study
-        yield SINGLE, "single-Q", study.single
-        yield TWO, "two-Q", study.two
-        yield HEURISTIC, "2Q^h", study.heuristic
-        yield MINUS_ONLY, "one mode", lambda name: study.alone(name, MINUS_MODE)
-        yield PLUS_ONLY, "one mode", lambda name: study.alone(name, PLUS_MODE)
+        yield names.SINGLE, "single-Q", study.single
+        yield names.TWO, "two-Q", study.two
+        yield names.HEURISTIC, "2Q^h", study.heuristic
+        yield names.MINUS_ONLY, "one mode", lambda name: study.alone(name, MINUS)
+        yield names.PLUS_ONLY, "one mode", lambda name: study.alone(name, PLUS)
 
     def _pairs(self, kind: str, need: str) -> list[tuple[str, str]]:
         """Pairs (trained, tested) for which there are tests."""
@@ -150,7 +134,7 @@ class Collector:
         for name in ENVIRONMENT_NAMES:
             jobs = self.study.tests(self.study.cast(name), name)
             best = self._best(jobs)
-            self._fill(made, CAST, name, name, [jobs[best]])
+            self._fill(made, names.CAST, name, name, [jobs[best]])
             _put(made, "cast_angle", ANGLES[best], tested=name)
             _put(made, "cast_scan", [self._summary(job)["mean"] for job in jobs], tested=name)
 
@@ -160,7 +144,7 @@ class Collector:
         made["bound"] = _empty(made, ("tested", "side"))
         made["sampled"] = _empty(made, ("tested", "agent", "stratum", "metric"))
         for name in ENVIRONMENT_NAMES:
-            self._fill(made, BAYES, name, name, [self.study.bayes_test(name)])
+            self._fill(made, names.BAYES, name, name, [self.study.bayes_test(name)])
             solved = self._get(self.study.solution(name)).made_from
             _put(made, "bound", [solved["lower"], solved["upper"]], tested=name)
             if "single-Q at home" in self.needs:
@@ -190,10 +174,10 @@ class Collector:
         study, horizon = self.study, self.study.profile.horizon
         made = xr.Dataset(
             coords={
-                "ensemble": list(ENSEMBLES),
+                "ensemble": list(names.ENSEMBLES),
                 "trained": list(ENVIRONMENT_NAMES),
                 "agent": self.agents,
-                "mode": [MODE, MINUS, PLUS],
+                "mode": [names.MODE, names.MINUS, names.PLUS],
                 "truncation": list(TRUNCATIONS),
                 "geometry": list(GEOMETRY),
                 "step": np.arange(horizon + 1),
@@ -216,17 +200,15 @@ class Collector:
     def _ensembles(self) -> Iterable[tuple[str, Any, Callable[[str], list[Job]]]]:
         """Ensemble, the world of its training, and its policies by environment."""
         study = self.study
-        yield SINGLE, study.world, study.single
+        yield names.SINGLE, study.world, study.single
         if "two-Q training" in self.all_needs:
-            yield TWO, study.world, study.two
-        if "initial conditions" in self.needs:
-            for condition, ensemble in CONDITIONS.items():
-                if ensemble != SINGLE:
-                    yield ensemble, STARTS[condition], lambda name, c=condition: study.initial(name, c)  # type: ignore[misc]
+            yield names.TWO, study.world, study.two
+        for ensemble in STARTS if "initial conditions" in self.needs else ():
+            yield ensemble, STARTS[ensemble], partial(study.initial, ensemble=ensemble)
 
     @staticmethod
     def _fill_recovery(made: xr.Dataset, at: dict[str, Any], policy: TablePolicy) -> None:
-        for mode, name in enumerate((MODE,) if policy.modes == 1 else (MINUS, PLUS)):
+        for mode, name in enumerate((names.MODE,) if policy.modes == 1 else (names.MINUS, names.PLUS)):
             here = at | {"mode": name}
             steps = [void_steps(policy, truncation, mode) for truncation in TRUNCATIONS]
             path = void_trajectory(policy, mode, made.sizes["step"] - 1)
@@ -264,7 +246,7 @@ class Collector:
             coords={
                 "environment": list(ENVIRONMENT_NAMES),
                 "trained": list(ENVIRONMENT_NAMES),
-                "kind": [SINGLE, TWO],
+                "kind": [names.SINGLE, names.TWO],
                 "agent": self.agents,
                 "quantity": ["x", "y", "whiff", "clock"],
                 "column": ["episode", "G", "f+", "steps"],
@@ -292,7 +274,7 @@ class Collector:
                 "decisions": (("environment", "mode", "x", "y"), np.stack([c.sum(axis=0) for c in occupancy])),
                 "by_blank": (("environment", "agent", "mode", "bin"), np.stack(by_blank)),
             },
-            coords={"environment": list(ENVIRONMENT_NAMES), "agent": self.agents, "mode": [MINUS, PLUS]},
+            coords={"environment": list(ENVIRONMENT_NAMES), "agent": self.agents, "mode": [names.MINUS, names.PLUS]},
             attrs={"contours": list(BLANK_CONTOURS)},
         )
 

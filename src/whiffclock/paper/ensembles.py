@@ -12,34 +12,28 @@ from dataclasses import dataclass, replace
 from whiffclock.agents.bayes import BayesSettings
 from whiffclock.agents.castsurge import ANGLES
 from whiffclock.memory import clock
-from whiffclock.paper.dataset import CONDITIONS, ENVIRONMENT_NAMES, SINGLE
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE
 from whiffclock.paper.profiles import Profile
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.pomdp.solver import SolverSettings
 from whiffclock.recovery import BranchSettings
-from whiffclock.runs.ensembles import HEURISTIC_TAU, TauScan, balanced, scan_shares, training_jobs
+from whiffclock.runs.ensembles import HEURISTIC_TAU, TauScan, balanced, scan_shares
 from whiffclock.runs.jobs import Job, JobStore
-from whiffclock.runs.kinds import Branch, CastAndSurge, Evaluate, HeuristicTwoQ, OneMode, Solve
+from whiffclock.runs.kinds import Branch, CastAndSurge, Evaluate, HeuristicTwoQ, OneMode, Solve, Train
 
 #: The environments whose single-Q agents are the two modes of 2Q^h.
 HEURISTIC_FROM = ("dense", "sparse")
 #: The modes of a two-Q agent.
 MINUS, PLUS = 0, 1
 
-#: How training starts under each initial condition of the supplement (R10); the last is the paper's own.
-STARTS = dict(
-    zip(
-        CONDITIONS,
-        (
-            WorldSettings(start_on_whiff=True, start_threshold=None),
-            WorldSettings(start_on_whiff=True),
-            WorldSettings(start_threshold=None),
-            WorldSettings(),
-        ),
-        strict=True,
-    )
-)
+#: How training starts for each ensemble of single-Q agents (R10); the first is the paper's own.
+STARTS = {
+    SINGLE: WorldSettings(),
+    "on a whiff, own mask": WorldSettings(start_on_whiff=True, start_threshold=None),
+    "on a whiff, one mask": WorldSettings(start_on_whiff=True),
+    "any time, own mask": WorldSettings(start_threshold=None),
+}
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,8 @@ class Study:
     ) -> list[Job]:
         """An ensemble trained in an environment."""
         memory = clock(self.profile.horizon, taus)
-        return [*training_jobs(self.plume, ENVIRONMENTS[environment], memory, learning, world, range(seeds))]
+        threshold, plume = ENVIRONMENTS[environment], self.plume.fingerprint
+        return [Train(plume, threshold, memory, learning, world, seed) for seed in range(seeds)]
 
     def single(self, environment: str) -> list[Job]:
         """The single-Q agents trained in an environment."""
@@ -78,9 +73,9 @@ class Study:
         scan = TauScan(profile.taus, profile.scan_seeds, profile.scan_episodes, profile.horizon)
         return scan.trainings(self.plume, ENVIRONMENTS[environment], self.world)
 
-    def initial(self, environment: str, condition: str) -> list[Job]:
+    def initial(self, environment: str, ensemble: str) -> list[Job]:
         """The single-Q agents trained from one of the :data:`STARTS`; some are those of :meth:`single`."""
-        world = STARTS[condition]
+        world = STARTS[ensemble]
         if world.start_threshold is None and ENVIRONMENTS[environment] == self.world.start_threshold:
             world = replace(world, start_threshold=self.world.start_threshold)  # its own mask is the mask of all
         return self.train(environment, (), self.profile.learning, world, self.profile.seeds)
@@ -153,9 +148,7 @@ NEEDS: dict[str, Callable[[Study, str], list[Job]]] = {
     "one mode": lambda study, e: study.tests(study.alone(e, MINUS) + study.alone(e, PLUS), e),
     "2Q^h": lambda study, e: study.tests(study.heuristic(e), e),
     "cast-and-surge": lambda study, e: study.tests(study.cast(e), e),
-    "initial conditions": lambda study, e: [
-        job for condition, name in CONDITIONS.items() if name != SINGLE for job in study.initial(e, condition)
-    ],
+    "initial conditions": lambda study, e: [job for ensemble in STARTS for job in study.initial(e, ensemble)],
     "Bayesian searches": lambda study, e: [study.bayes_test(e)],
     "Bayesian branches": lambda study, e: [study.branches(e)],
 }

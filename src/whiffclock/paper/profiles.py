@@ -16,7 +16,9 @@ The scan of tau is shorter than a full training, since it is there to divide dec
 trends; a training of any length keeps the shape of the schedules.
 """
 
+import tomllib
 from dataclasses import dataclass
+from importlib import resources
 
 from whiffclock.memory import clock
 from whiffclock.params import InputError, LearningSettings, Settings, require, require_positive
@@ -77,42 +79,8 @@ class Profile(Settings):
 
 
 PROFILES = {
-    profile.name: profile
-    for profile in (
-        Profile(
-            name="quick",
-            seeds=5,
-            episodes=250_000,
-            snapshots=8,
-            scan_seeds=1,
-            scan_episodes=60_000,
-            bayes_backups=1_500,
-            bayes_starts=800,
-            bayes_trials=20,
-        ),
-        Profile(
-            name="standard",
-            seeds=10,
-            episodes=1_200_000,
-            snapshots=16,
-            scan_seeds=2,
-            scan_episodes=300_000,
-            bayes_backups=6_000,
-            bayes_starts=4_000,
-            bayes_trials=100,
-        ),
-        Profile(
-            name="paper",
-            seeds=20,
-            episodes=LearningSettings.episodes,
-            snapshots=16,
-            scan_seeds=3,
-            scan_episodes=1_000_000,
-            bayes_backups=20_000,
-            bayes_starts=20_000,
-            bayes_trials=100,
-        ),
-    )
+    name: Profile.from_dict({"name": name, **numbers})
+    for name, numbers in tomllib.loads((resources.files(__package__) / "profiles.toml").read_text()).items()
 }
 
 

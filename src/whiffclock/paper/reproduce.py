@@ -97,7 +97,14 @@ def reproduce(
         execute(study.jobs(["tau scan training"]), study.plume, store, workers, progress, account)
         study = study.with_taus(store)
     say("training and testing")
-    execute(study.jobs(need for need in needs if need != "tau scan training"), study.plume, store, workers, progress, account)
+    execute(
+        study.jobs(need for need in needs if need != "tau scan training"),
+        study.plume,
+        store,
+        workers,
+        progress,
+        account,
+    )
     say("collecting")
     before = time.perf_counter()
     datasets = Collector(study, store, needs, figures).datasets()

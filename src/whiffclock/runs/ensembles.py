@@ -18,7 +18,7 @@ from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.files import load_policy
 from whiffclock.agents.qlearning import sparse_share
 from whiffclock.evaluate import METRICS, Evaluation
-from whiffclock.memory import Memory, clock
+from whiffclock.memory import clock
 from whiffclock.params import (
     EvaluationSettings,
     InputError,
@@ -294,15 +294,3 @@ def heuristic_ensemble(policies: Iterable[Given], dense: float, sparse: float, t
                 by_seed[threshold][policy.made_from["seed"]] = given
     seeds = sorted(by_seed[dense].keys() & by_seed[sparse].keys())
     return [HeuristicTwoQ(by_seed[dense][s], by_seed[sparse][s], tau) for s in seeds]
-
-
-def training_jobs(
-    plume: Plume,
-    threshold: float,
-    memory: Memory,
-    learning: LearningSettings,
-    world: WorldSettings,
-    seeds: Iterable[int],
-) -> list[Train]:
-    """The trainings of an ensemble."""
-    return [Train(plume.fingerprint, threshold, memory, learning, world, seed) for seed in seeds]
