@@ -18,7 +18,7 @@ from whiffclock.agents.bayes import BeliefPolicy, infotaxis, qmdp, quasi_optimal
 from whiffclock.agents.independent import discounted_rewards
 from whiffclock.policy import MOVES
 from whiffclock.pomdp.blocks import BlockModel
-from whiffclock.pomdp.files.files import read_model
+from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.solver import Solution, SolverSettings, solve
 

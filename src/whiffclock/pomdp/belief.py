@@ -27,10 +27,7 @@ from numba import njit
 
 LANES = 64
 
-# Without Numba's runtime there is no reference counting in the loops; in return a kernel allocates nothing.
-_kernel = njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"}, _nrt=False
-)
+_kernel = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"})
 
 
 @_kernel

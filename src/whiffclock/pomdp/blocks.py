@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from whiffclock.pomdp.alpha import spread_block
 from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
 from whiffclock.pomdp.model import Edges, Spread
-from whiffclock.pomdp.tabular import TabularModel
+from whiffclock.pomdp.tabular import TabularModel, entries_of_rows
 
 
 @dataclass(frozen=True)
@@ -143,10 +143,7 @@ def joint_entries(tables: TabularModel) -> Joint:
     for a, (transition, seen) in enumerate(zip(tables.transition, tables.observation, strict=True)):
         moves = transition.tocoo()
         rows = sp.csr_array(seen)
-        per_move = np.diff(rows.indptr)[moves.col]
-        which = np.repeat(np.arange(moves.nnz), per_move)
-        within = np.arange(len(which)) - np.repeat(np.cumsum(per_move) - per_move, per_move)
-        at = rows.indptr[moves.col[which]] + within
+        which, at = entries_of_rows(rows, moves.col)
         chance = moves.data[which] * rows.data[at]
         part = np.full(len(which), a), moves.row[which], rows.indices[at], moves.col[which], chance
         parts.append([column[chance > 0] for column in part])
