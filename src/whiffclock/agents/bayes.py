@@ -233,7 +233,8 @@ def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, n
     entropy, distance = np.empty(len(edges.action)), np.empty(len(edges.action))
     for k in range(len(action)):
         spread = model.spread(beliefs.one(k))
-        kernel.uncertainty(*spread.children, model.distance, entropy, distance)
+        cells, table = spread.children
+        kernel.uncertainty(cells, table, model.distance, entropy, distance)
         worth = np.where(spread.probability > 0, spread.probability * measure(entropy, distance), 0.0)
         action[k] = np.add.reduceat(worth, edges.first[:-1]).argmin()
     return action

@@ -38,8 +38,7 @@ def solve(
 
     Ctrl-C ends it with what there is.
     """
-    from whiffclock.pomdp.blocks import BlockModel
-    from whiffclock.pomdp.exchange import from_table, to_table, worst_value
+    from whiffclock.pomdp.blocks import BlockModel, from_table, to_table, worst_value
     from whiffclock.pomdp.files import read_model
     from whiffclock.pomdp.files.policyfile import read_policy, write_policy
     from whiffclock.pomdp.solver import solve as solve_model

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children, sawtooth
-from whiffclock.pomdp.model import Spread
-from whiffclock.pomdp.tree import grown
+from whiffclock.pomdp.model import Spread, grown
 
 if TYPE_CHECKING:
     from whiffclock.pomdp.blocks import BlockBelief, BlockModel

@@ -116,8 +116,9 @@ class GridSearch:
         """There is one block."""
         return 0
 
-    def key(self, belief: GridBelief) -> None:
-        """Two histories hardly ever lead to the same belief."""
+    def key(self, belief: GridBelief) -> bytes | None:
+        """None: two histories hardly ever lead to the same belief."""
+        return None
 
     def root(self) -> GridBelief:
         """The initial belief."""
@@ -157,11 +158,6 @@ class GridSearch:
         weights = belief.weights * self.chances[observation, belief.cells]
         total = weights.sum()
         return GridBelief(belief.cells, weights / total) if total > 0 else belief
-
-    def entropy(self, belief: GridBelief) -> float:
-        """How uncertain a belief is, in bits."""
-        weights = belief.weights[belief.weights > 0]
-        return float(-(weights * np.log2(weights)).sum())
 
     def vectors(self) -> GridVectors:
         """The blind policies: keep going in one direction."""

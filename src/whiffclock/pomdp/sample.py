@@ -12,11 +12,12 @@ Each walks down from the root, then backs up along the way, and returns the numb
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from whiffclock.pomdp.backup import back_up_lower, back_up_upper, see_vectors
-from whiffclock.pomdp.model import Spread
+from whiffclock.pomdp.model import Spread, entropy
 from whiffclock.pomdp.tree import Tree
 
 Walk = list[tuple[int, Spread]]
@@ -33,7 +34,7 @@ _NEW_PER_WALK = 8
 def descend(tree: Tree, node: int, spread: Spread, edge: int) -> tuple[int, Spread]:
     """The child at ``edge`` (counted from the node's first), visited before or new."""
     model = tree.model
-    belief = model.child(spread, edge)
+    belief: Any = model.child(spread, edge)
     at = int(tree.first_edge[node]) + edge
     child = int(tree.child[at])
     below = model.spread(belief)
@@ -94,7 +95,7 @@ def by_bounds(tree: Tree, root: Spread, epsilon: float, predictor: Predictor) ->
         see_vectors(tree, node, spread)
         back_up_upper(tree, node, spread)
         lower, upper, gamma = tree.lower[node], tree.upper[node], tree.gamma(node)
-        predictor.visit(node, tree.model.entropy(spread.belief))
+        predictor.visit(node, entropy(spread.belief.weights))
         if predictor(node) <= floor and upper <= max(ceiling, lower + allowed):
             break
         if upper - lower <= _CLOSED * allowed:

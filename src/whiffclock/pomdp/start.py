@@ -14,6 +14,7 @@ walks estimate. And the solver refuses the vectors if its lower bound ever excee
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -67,8 +68,9 @@ def require_in_order(lower: float, upper: float) -> None:
 def shortfall(model: Model, vectors: Vectors, rng: np.random.Generator) -> tuple[float, np.ndarray]:
     """What the vectors promise at the root, and by how much their policy earns less on each of some walks."""
     depth = math.ceil(math.log(0.01) / math.log(model.discount))
-    root = model.spread(model.root())
-    promised = vectors.best(root.belief)[1]
+    belief: Any = model.root()
+    root = model.spread(belief)
+    promised = vectors.best(belief)[1]
     missing = np.zeros(_WALKS)
     for walk in range(_WALKS):
         spread, value, weight = root, promised, 1.0
@@ -88,5 +90,6 @@ def shortfall(model: Model, vectors: Vectors, rng: np.random.Generator) -> tuple
                 break
             edge = int(first[action] + chance.searchsorted(drawn, side="right"))
             value = float(lower[edge])
-            spread = model.spread(model.child(spread, edge))
+            belief = model.child(spread, edge)
+            spread = model.spread(belief)
     return promised, missing

@@ -11,16 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.pomdp.model import Model, Spread, Upper, Vectors
-
-
-def grown(array: np.ndarray, size: int) -> np.ndarray:
-    """``array`` with room for ``size`` rows, and then some."""
-    if size <= len(array):
-        return array
-    larger = np.empty((max(size, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger
+from whiffclock.pomdp.model import Model, Spread, Upper, Vectors, grown
 
 
 class Tree:

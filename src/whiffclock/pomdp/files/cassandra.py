@@ -70,9 +70,10 @@ class _Reader(Words):
             self._read_entry()
         transition, observation = (self._by_action(letter) for letter in "TO")
         reward = self.sign * expected_payoff(self.payoffs, transition, observation)
-        names = {kind: tuple(names) for kind, names in self.names.items()}
+        states, actions, observations = (tuple(self.names[kind]) for kind in _KINDS)
+        tables = transition, observation, reward, self.start
         with self.source.named():
-            return TabularModel(transition, observation, reward, self.start, self.discount, **names)
+            return TabularModel(*tables, self.discount, states, actions, observations)
 
     # Words
 
