@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.markup import escape
 
@@ -78,6 +77,8 @@ def solve(
 
 def earlier_vectors(path: Path, model: GridSearch) -> Start:
     """Vectors of a policy solved before, to go on from; they must be bounds for this model, too."""
+    import numpy as np
+
     from whiffclock.agents.files import load_belief_policy
 
     before = load_belief_policy(path)

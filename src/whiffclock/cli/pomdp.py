@@ -87,18 +87,15 @@ def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> S
     """Solve a model; a bar shows both bounds as they come together, and how much of the budget is used."""
     from whiffclock.pomdp.solver import solve as solve_model
 
-    text = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=None),
-        TextColumn("{task.fields[bounds]}"),
-    )
-    with Progress(SpinnerColumn(), *text, TimeElapsedColumn(), console=opt.talk, transient=True) as bar:
+    name, bounds = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[bounds]}")
+    columns = SpinnerColumn(), name, BarColumn(bar_width=None), bounds, TimeElapsedColumn()
+    with Progress(*columns, console=opt.talk, transient=True) as bar:
         job = bar.add_task(what, total=settings.seconds or settings.backups, bounds="")
 
         def tell(state: State) -> None:
             done = state.seconds if settings.seconds is not None else state.backups
-            bounds = f"{state.lower:.4f} to {state.upper:.4f}, {state.vectors} vectors"
-            bar.update(job, completed=done, bounds=bounds)
+            told = f"{state.lower:.4f} to {state.upper:.4f}, {state.vectors} vectors"
+            bar.update(job, completed=done, bounds=told)
 
         solution = solve_model(model, settings, start, tell)
     if solution.ended == "interrupted":
