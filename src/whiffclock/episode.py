@@ -30,12 +30,12 @@ branch. The values of a row are therefore read before the new one is stored, and
 All loops share this file because a cached kernel does not notice a changed callee in another file.
 """
 
+import warnings
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-
-from whiffclock.compiling import WITHOUT_RUNTIME
 
 UPWIND, CROSSWIND_PLUS, CROSSWIND_MINUS, DOWNWIND = 0, 1, 2, 3
 N_ACTIONS = 4
@@ -52,7 +52,22 @@ _U = np.uint64
 _I = np.int64
 
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy", **WITHOUT_RUNTIME)  # type: ignore[call-overload]
+def _without_runtime() -> dict[str, bool]:
+    """The option that compiles without Numba's runtime, or none where Numba does not have it.
+
+    Without the runtime there is no reference counting, which would cost more than the step itself; in return a
+    kernel allocates nothing. The option is not public, and an unknown one is refused at the first call only.
+    """
+    with suppress(ImportError):
+        from numba.core.cpu import CPUTargetOptions
+
+        if hasattr(CPUTargetOptions, "_nrt"):
+            return {"_nrt": False}
+    warnings.warn("This version of Numba has no option _nrt; kernels will be slower.", RuntimeWarning, stacklevel=2)
+    return {}
+
+
+_kernel = njit(cache=True, nogil=True, error_model="numpy", **_without_runtime())  # type: ignore[call-overload]
 
 
 class Site(NamedTuple):

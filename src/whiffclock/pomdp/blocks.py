@@ -21,8 +21,8 @@ from scipy.sparse.csgraph import connected_components
 
 from whiffclock.pomdp.alpha import spread_block
 from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
-from whiffclock.pomdp.model import Edges, Spread
-from whiffclock.pomdp.tabular import TabularModel
+from whiffclock.pomdp.model import Edges, Spread, Vectors
+from whiffclock.pomdp.tabular import TabularModel, entries_of_rows
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,11 @@ class BlockModel:
             self.states.append(support)
         else:
             self.root_block = int(first)
-        place = np.zeros(len(home), dtype=np.int64)
+        self._home, self._place = home, np.zeros(len(home), dtype=np.int64)
         for members in self.states[: home.max() + 1]:
-            place[members] = np.arange(len(members))
+            self._place[members] = np.arange(len(members))
         self.blocks = [
-            _look(tables, self.states, seeds, home)
-            if self.looks_first and k == self.root_block
-            else _block(tables, self.joint, self.states, states, home, place)
+            self._look(seeds) if self.looks_first and k == self.root_block else self._steps(states)
             for k, states in enumerate(self.states)
         ]
 
@@ -88,10 +86,6 @@ class BlockModel:
     def edges(self, block: int) -> Edges:
         """Possible steps from a block."""
         return self.blocks[block].edges
-
-    def block(self, belief: BlockBelief) -> int:
-        """Block of a belief."""
-        return belief.block
 
     def root(self) -> BlockBelief:
         """The initial belief."""
@@ -115,11 +109,6 @@ class BlockModel:
         target = int(self.blocks[spread.belief.block].edges.block[edge])
         return BlockBelief(target, spread.children[edge, : len(self.states[target])])
 
-    def entropy(self, belief: BlockBelief) -> float:
-        """How uncertain a belief is, in bits."""
-        weights = belief.weights[belief.weights > 0]
-        return float(-(weights * np.log2(weights)).sum())
-
     def vectors(self) -> BlockVectors:
         """The blind policies."""
         return BlockVectors(self)
@@ -127,6 +116,49 @@ class BlockModel:
     def upper(self) -> BlockUpper:
         """The fast informed bound."""
         return BlockUpper(self)
+
+    def _steps(self, own: np.ndarray) -> Block:
+        """The block of the states ``own``: an edge for each action and observation that can happen in it."""
+        tables, joint = self.tables, self.joint
+        row = np.full(len(tables.states), -1)
+        row[own] = np.arange(len(own))
+        mine = np.flatnonzero(row[joint.state] >= 0)
+        mine = mine[np.lexsort((row[joint.state[mine]], joint.observation[mine], joint.action[mine]))]
+        outcome = joint.action[mine] * len(tables.observations) + joint.observation[mine]
+        named, edge = np.unique(outcome, return_inverse=True)
+        action, observation = np.divmod(named, len(tables.observations))
+        following = joint.following[mine]
+        target = np.empty(len(named), dtype=np.int64)
+        target[edge] = self._home[following]
+        slots = np.arange(len(named))[:, None] * len(own) + np.arange(len(own) + 1)
+        start = np.searchsorted(edge * len(own) + row[joint.state[mine]], slots)
+        edges = Edges(action, observation, target, np.searchsorted(action, np.arange(len(tables.actions) + 1)))
+        return self._packed(own, tables.reward[:, own], edges, (start, self._place[following], joint.chance[mine]))
+
+    def _look(self, seeds: list[np.ndarray]) -> Block:
+        """The first look: one action without reward, which shows the fully observed variables."""
+        own = self.states[-1]
+        target = np.array([self._home[seed[0]] for seed in seeds])
+        column = [np.searchsorted(self.states[to], seed) for seed, to in zip(seeds, target, strict=True)]
+        start = np.stack([np.searchsorted(seed, np.append(own, own[-1] + 1)) for seed in seeds])
+        start += np.cumsum([0] + [len(seed) for seed in seeds[:-1]])[:, None]
+        seen = np.array([self.tables.visible[seed[0]] for seed in seeds])  # type: ignore[index]
+        edges = Edges(np.zeros_like(target), seen, target, np.array([0, len(seeds)]))
+        return self._packed(own, np.zeros((1, len(own))), edges, (start, np.concatenate(column), np.ones(len(own))))
+
+    def _packed(self, own: np.ndarray, reward: np.ndarray, edges: Edges, matrices: tuple[np.ndarray, ...]) -> Block:
+        start, column, entry = matrices
+        targets = np.unique(edges.block)
+        return Block(
+            states=own,
+            reward=np.ascontiguousarray(reward),
+            edges=edges,
+            start=start.astype(np.int64),
+            column=column.astype(np.int64),
+            entry=np.ascontiguousarray(entry),
+            groups=tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets),
+            reach=max(len(self.states[to]) for to in targets),
+        )
 
 
 def _first_supports(tables: TabularModel) -> list[np.ndarray]:
@@ -143,10 +175,7 @@ def joint_entries(tables: TabularModel) -> Joint:
     for a, (transition, seen) in enumerate(zip(tables.transition, tables.observation, strict=True)):
         moves = transition.tocoo()
         rows = sp.csr_array(seen)
-        per_move = np.diff(rows.indptr)[moves.col]
-        which = np.repeat(np.arange(moves.nnz), per_move)
-        within = np.arange(len(which)) - np.repeat(np.cumsum(per_move) - per_move, per_move)
-        at = rows.indptr[moves.col[which]] + within
+        which, at = entries_of_rows(rows, moves.col)
         chance = moves.data[which] * rows.data[at]
         part = np.full(len(which), a), moves.row[which], rows.indices[at], moves.col[which], chance
         parts.append([column[chance > 0] for column in part])
@@ -197,61 +226,37 @@ def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) 
     return home
 
 
-def _block(
-    tables: TabularModel,
-    joint: Joint,
-    states: list[np.ndarray],
-    own: np.ndarray,
-    home: np.ndarray,
-    place: np.ndarray,
-) -> Block:
-    """The edges of one block: one for each action and observation that can happen in it."""
-    row = np.full(len(tables.states), -1)
-    row[own] = np.arange(len(own))
-    mine = np.flatnonzero(row[joint.state] >= 0)
-    mine = mine[np.lexsort((row[joint.state[mine]], joint.observation[mine], joint.action[mine]))]
-    outcome = joint.action[mine] * len(tables.observations) + joint.observation[mine]
-    named, edge = np.unique(outcome, return_inverse=True)
-    action, observation = np.divmod(named, len(tables.observations))
-    following = joint.following[mine]
-    target = np.empty(len(named), dtype=np.int64)
-    target[edge] = home[following]
-    slots = np.arange(len(named))[:, None] * len(own) + np.arange(len(own) + 1)
-    start = np.searchsorted(edge * len(own) + row[joint.state[mine]], slots)
-    edges = Edges(action, observation, target, np.searchsorted(action, np.arange(len(tables.actions) + 1)))
-    return _packed(states, own, tables.reward[:, own], edges, start, place[following], joint.chance[mine])
+def worst_value(model: BlockModel) -> float:
+    """What no policy can fall below."""
+    return float(model.tables.reward.min()) / (1 - model.discount)
 
 
-def _look(tables: TabularModel, states: list[np.ndarray], seeds: list[np.ndarray], home: np.ndarray) -> Block:
-    """The first look: one action without reward, which shows the fully observed variables."""
-    own = states[-1]
-    target = np.array([home[seed[0]] for seed in seeds])
-    column = [np.searchsorted(states[to], seed) for seed, to in zip(seeds, target, strict=True)]
-    start = np.stack([np.searchsorted(seed, np.append(own, own[-1] + 1)) for seed in seeds])
-    start += np.cumsum([0] + [len(seed) for seed in seeds[:-1]])[:, None]
-    seen = np.array([tables.visible[seed[0]] for seed in seeds])  # type: ignore[index]
-    edges = Edges(np.zeros_like(target), seen, target, np.array([0, len(seeds)]))
-    reward, entry = np.zeros((1, len(own))), np.ones(len(own))
-    return _packed(states, own, reward, edges, start, np.concatenate(column), entry)
+def to_table(model: BlockModel, vectors: Vectors) -> tuple[np.ndarray, np.ndarray]:
+    """All vectors over all states, float64[vector, state], and their actions.
+
+    A block's vector says nothing of states outside it: it is -inf there. Within a value of the visible
+    variables that it covers in part, it has the worst value instead, which is a lower bound as well.
+    """
+    tables = model.tables
+    rows, actions = [], []
+    for k, states in enumerate(model.states):
+        if model.looks_first and k == model.root_block:
+            continue
+        empty = np.full(len(tables.states), -np.inf)
+        if tables.visible is not None:
+            empty[np.isin(tables.visible, tables.visible[states])] = worst_value(model)
+        table = np.tile(empty, (len(vectors.actions(k)), 1))
+        table[:, states] = vectors.array(k)
+        rows.append(table)
+        actions.append(vectors.actions(k))
+    return np.concatenate(rows), np.concatenate(actions)
 
 
-def _packed(
-    states: list[np.ndarray],
-    own: np.ndarray,
-    reward: np.ndarray,
-    edges: Edges,
-    start: np.ndarray,
-    column: np.ndarray,
-    entry: np.ndarray,
-) -> Block:
-    targets = np.unique(edges.block)
-    return Block(
-        states=own,
-        reward=np.ascontiguousarray(reward),
-        edges=edges,
-        start=start.astype(np.int64),
-        column=column.astype(np.int64),
-        entry=np.ascontiguousarray(entry),
-        groups=tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets),
-        reach=max(len(states[to]) for to in targets),
-    )
+def from_table(model: BlockModel, table: np.ndarray, actions: np.ndarray) -> list[tuple[int, np.ndarray, int]]:
+    """Vectors to start from, as (block, vector, action): each where it says something of the whole block."""
+    start = []
+    for k, states in enumerate(model.states):
+        part = table[:, states]
+        whole = np.flatnonzero(np.isfinite(part).all(axis=1))
+        start += [(k, part[i], int(actions[i])) for i in whole]
+    return start

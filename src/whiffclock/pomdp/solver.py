@@ -8,13 +8,12 @@ both hold at all times.
 
 from __future__ import annotations
 
-import math
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -82,12 +81,12 @@ class SolverSettings(Settings):
 class Progress:
     """How far the solver has come."""
 
-    seconds: float
     lower: float
     upper: float
     vectors: int
     backups: int
     nodes: int
+    seconds: float
     megabytes: float
 
 
@@ -109,18 +108,8 @@ class Solution:
 
     def to_dict(self) -> dict[str, Any]:
         """Summary in plain values."""
-        last = self.history[-1]
-        return {
-            "lower": self.lower,
-            "upper": self.upper,
-            "gap": self.upper - self.lower,
-            "vectors": len(self.vectors),
-            "backups": self.backups,
-            "nodes": last.nodes,
-            "seconds": self.seconds,
-            "megabytes": last.megabytes,
-            "ended": self.ended,
-        }
+        bounds = {"lower": self.lower, "upper": self.upper, "gap": self.upper - self.lower}
+        return {**bounds, **asdict(self.history[-1]), "ended": self.ended}
 
 
 def solve(
@@ -136,7 +125,7 @@ def solve(
     start
         Vectors to begin with: those of a policy solved before. What is not a lower bound is refused.
     progress
-        Hears of the state of things about ten times a second.
+        Called about ten times a second.
     """
     with threadpool_limits(1), _interrupt() as interrupted:
         return _Run(model, settings or SolverSettings(), start or [], progress, interrupted).solve()
@@ -158,11 +147,7 @@ class _Run:
         self.model, self.vectors, self.bound = model, model.vectors(), model.upper()
         add_start(model, self.vectors, self.bound, start)
         self.tree = Tree(model, self.vectors, self.bound)
-        self.root = model.spread(model.root())
-        pick, lower = self.vectors.best(self.root.belief)
-        self.tree.add(self.root, lower, self.bound.at(self.root.belief), pick)
         self.rng = np.random.default_rng(settings.seed)
-        self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
         self.predictor = Predictor(self.tree)
         self.backups = {"policy": 0, "bounds": 0, "upper": 0}
         self.after_pruning = max(len(self.vectors), 500)
@@ -170,8 +155,8 @@ class _Run:
 
     def solve(self) -> Solution:
         """Sample, back up, prune."""
-        back_up_lower(self.tree, 0, self.root)
-        back_up_upper(self.tree, 0, self.root)
+        back_up_lower(self.tree, 0, self.tree.root)
+        back_up_upper(self.tree, 0, self.tree.root)
         self._report()
         while not (ended := self._ended()):
             self._sample()
@@ -195,12 +180,12 @@ class _Run:
         else:
             way = "policy" if sampling == "policy" else "bounds"
         if way == "policy":
-            steps = by_policy(self.tree, self.root, self.rng, self.depth)
+            steps = by_policy(self.tree, self.rng, self.tree.depth)
         elif way == "upper":
-            steps = by_upper(self.tree, self.root, self.rng, self.depth)
+            steps = by_upper(self.tree, self.rng, self.tree.depth)
         else:
             epsilon = max(self.settings.gap, 0.5 * float(self.tree.upper[0] - self.tree.lower[0]))
-            steps = by_bounds(self.tree, self.root, epsilon, self.predictor)
+            steps = by_bounds(self.tree, epsilon, self.predictor)
         self.backups[way] += steps
 
     def _ended(self) -> str:
@@ -225,7 +210,7 @@ class _Run:
     def _report(self) -> None:
         lower, upper = float(self.tree.lower[0]), float(self.tree.upper[0])
         total = sum(self.backups.values())
-        state = Progress(self._elapsed(), lower, upper, len(self.vectors), total, self.tree.size, self._megabytes())
+        state = Progress(lower, upper, len(self.vectors), total, self.tree.size, self._elapsed(), self._megabytes())
         self.history.append(state)
         if self.progress is not None:
             self.progress(state)
