@@ -6,10 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
@@ -60,7 +56,7 @@ def solve(
 
     settings = solver_settings(seconds, backups, gap, megabytes, sampling, seed)
     opt.require_new(out, force)
-    with opt.talk.status(f"reading {escape(file.name)}"):
+    with opt.talk.status("reading"):
         tables = read_model(file)
         model = BlockModel(tables)
         vectors = from_table(model, *read_policy(start, tables)) if start is not None else []
@@ -85,6 +81,8 @@ def solver_settings(
 
 def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> Solution:
     """Solve a model; a bar shows both bounds as they come together, and how much of the budget is used."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     from whiffclock.pomdp.solver import solve as solve_model
 
     name, bounds = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[bounds]}")
@@ -108,6 +106,9 @@ def show(facts: dict[str, Any], json: bool) -> None:
     if json:
         opt.print_json(facts)
         return
+    from rich.table import Table
+    from rich.text import Text
+
     grid = Table.grid(padding=(0, 2))
     grid.add_column(justify="right", style="bold")
     grid.add_column(overflow="fold")
