@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from whiffclock.agents.qlearning import Task, Training, train
-from whiffclock.memory import clock_tables
-from whiffclock.params import ENVIRONMENTS, ClockSettings, LearningSettings
+from whiffclock.memory import clock
+from whiffclock.params import ENVIRONMENTS, LearningSettings
 from whiffclock.plume.standin import standin_plume
 from whiffclock.runs.engine import cores, run_jobs
 
@@ -53,18 +53,18 @@ def built(compiler, folder, level):
 def in_c(function, task):
     """CPU seconds, steps and Q-matrix of a training by a C function."""
     function.restype = ctypes.c_int64
-    whiffs, clock, learning = task.plume.whiffs(task.threshold), clock_tables(task.clock), task.learning
+    whiffs, memory, learning = task.plume.whiffs(task.threshold), task.memory, task.learning
     cells = task.plume.starts(task.threshold, task.world)
     snapshots, length, width = whiffs.shape
     problem = Problem(
         whiffs.words.ctypes.data, length, width, snapshots, *whiffs.source, int(task.world.radius**2),
-        clock.next_node.ctypes.data, clock.row.ctypes.data, clock.first.ctypes.data, cells.ctypes.data,
-        len(cells), task.clock.horizon, task.clock.rows,
+        memory.next_node.ctypes.data, memory.row.ctypes.data, memory.first.ctypes.data, cells.ctypes.data,
+        len(cells), learning.horizon, memory.rows,
         learning.gamma, learning.alpha_start, learning.alpha_end, learning.epsilon_start, learning.epsilon_end,
         learning.alpha_decay,
     )  # fmt: skip
-    q = np.full((task.clock.rows, 4), learning.q_start)
-    best, top = np.empty(task.clock.rows, dtype=np.int64), np.empty(task.clock.rows)
+    q = np.full((memory.rows, 4), learning.q_start)
+    best, top = np.empty(memory.rows, dtype=np.int64), np.empty(memory.rows)
     counter = int(np.random.SeedSequence(task.seed).generate_state(1, np.uint64)[0])
     before = time.process_time()
     steps = function(
@@ -118,7 +118,7 @@ def main():
         line(f"qlearning.{name}.ns_per_step", value, "ns")
     if in_c_only:
         line("qlearning.numba_over_c", min(in_c_only.values()) / taken["numba"], "ratio")
-    seconds, steps, _ = in_numba(Task(plume, 3e-6, ClockSettings(taus=(8,)), learning))
+    seconds, steps, _ = in_numba(Task(plume, 3e-6, clock(taus=(8,)), learning))
     line("qlearning.two_q.ns_per_step", 1e9 * seconds / steps, "ns")
 
     ensemble = [partial(train, Task(plume, threshold, learning=learning)) for threshold in ENVIRONMENTS.values()]
