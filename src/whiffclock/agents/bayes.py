@@ -234,8 +234,4 @@ def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, n
 
 
 #: Cheaper choices on the same belief, by name.
-NEIGHBOURS: dict[str, Choice] = {
-    "QMDP": qmdp,
-    "infotaxis": infotaxis,
-    "space-aware infotaxis": space_aware_infotaxis,
-}
+NEIGHBOURS: dict[str, Choice] = {"QMDP": qmdp, "infotaxis": infotaxis, "space-aware infotaxis": space_aware_infotaxis}
