@@ -18,8 +18,6 @@ What differs between the agents is how they choose:
     the same for a measure of entropy and distance (Loisy and Eloy 2022).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any

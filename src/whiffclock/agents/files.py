@@ -1,7 +1,5 @@
 """Policies in files, whoever made them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

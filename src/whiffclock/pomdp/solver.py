@@ -6,8 +6,6 @@ is the value of a policy that can be executed, the upper bound a proof of how mu
 both hold at all times.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

@@ -24,8 +24,6 @@ References
 A. R. Cassandra, "POMDP file format", pomdp.org/code/pomdp-file-spec.html.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 

@@ -1,7 +1,5 @@
 """A file being read: what it holds, and where in it something is wrong."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
