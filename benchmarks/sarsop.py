@@ -24,7 +24,7 @@ from whiffclock.agents.bayes import (
 )
 from whiffclock.policy import MOVES
 from whiffclock.pomdp.blocks import BlockModel
-from whiffclock.pomdp.files.files import read_model
+from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.solver import Solution, SolverSettings, solve
 

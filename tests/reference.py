@@ -4,6 +4,7 @@ Nothing here is shared with the package: no packed whiffs, no finite-state machi
 actions, no wrapping integers. The kernels must agree with it bit for bit.
 """
 
+import math
 from dataclasses import dataclass, field
 
 MOVES = [(-1, 0), (0, 1), (0, -1), (1, 0)]  # upwind, +y, -y, downwind
@@ -169,7 +170,8 @@ class Believer:
     """The Bayesian agent: a list of (position relative to the source, weight), and vectors that choose.
 
     ``chance[x][y]`` is the probability of a whiff on the relative grid, with the source at ``middle``;
-    ``vectors`` are pairs of an action and values on the same grid. A position may be listed twice.
+    ``vectors`` are pairs of an action and values on the same grid. A position may be listed twice. ``margin`` is
+    the least lead that a chosen vector has had over those of other actions.
     """
 
     chance: list
@@ -180,6 +182,7 @@ class Believer:
     forgotten: float = 1e-9
     negligible: float = 1e-3
     belief: list = field(default_factory=list)
+    margin: float = math.inf
 
     def begin(self, whiff):
         self.belief = self.corrected(self.initial, whiff)
@@ -197,7 +200,11 @@ class Believer:
     def act(self):
         belief = self.without_the_least(self.belief, self.negligible)
         values = [sum(p * values[x][y] for x, y, p in belief) for _, values in self.vectors]
-        return self.vectors[first_best(values)][0]
+        chosen = first_best(values)
+        action = self.vectors[chosen][0]
+        others = [value for value, (other, _) in zip(values, self.vectors, strict=True) if other != action]
+        self.margin = min(self.margin, values[chosen] - max(others, default=-math.inf))
+        return action
 
     def observe(self, action, whiff):
         """Move, take out what has arrived, correct (R15, R16)."""

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from whiffclock.agents.bayes import MOVES
 from whiffclock.params import InputError
-from whiffclock.pomdp.files.files import read_model
+from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.tabular import TabularModel
 

@@ -100,20 +100,17 @@ def test_different_looks_may_ask_for_different_actions():
 
 
 def grown_tree(model, sampling, walks=60):
-    vectors, upper = model.vectors(), model.upper()
-    tree = Tree(model, vectors, upper)
-    root = model.spread(model.root())
-    pick, lower = vectors.best(root.belief)
-    tree.add(root, lower, upper.at(root.belief), pick)
+    upper = model.upper()
+    tree = Tree(model, model.vectors(), upper)
     rng, predictor = np.random.default_rng(0), Predictor(tree)
     for _ in range(walks):
         if sampling == "published":
-            by_bounds(tree, root, 0.5 * float(tree.upper[0] - tree.lower[0]), predictor)
+            by_bounds(tree, 0.5 * float(tree.upper[0] - tree.lower[0]), predictor)
         else:
-            by_policy(tree, root, rng, 12)
+            by_policy(tree, rng, 12)
             if not upper.interpolates:
-                by_upper(tree, root, rng, 12)
-    return tree, root
+                by_upper(tree, rng, 12)
+    return tree, tree.root
 
 
 def walk_all(tree, root):
@@ -180,6 +177,6 @@ def test_pruning_keeps_every_promise(kind, sampling):
     assert prune(tree) == 0  # what is needed once is needed twice
     rng = np.random.default_rng(1)
     for _ in range(10):
-        by_policy(tree, root, rng, 12)
+        by_policy(tree, rng, 12)
     check_tree(tree, root, tolerance)
     assert (tree.lower[: len(bounds[0])] >= bounds[0]).all()

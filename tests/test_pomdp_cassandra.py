@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_pomdps import TIGER, dense, refused, same, saved
 
-from whiffclock.pomdp.files.files import read_model
+from whiffclock.pomdp.files import read_model
 
 THREE = "discount: 0.9\nvalues: reward\nstates: 3\nactions: go stay\nobservations: lo hi\n"
 THREE_ENTRIES = "T: * identity\nO: * uniform\n"

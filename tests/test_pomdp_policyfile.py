@@ -10,7 +10,7 @@ import pytest
 from small_pomdps import EXAMPLES, TIGER, needs_examples, rover, saved
 
 from whiffclock.params import InputError
-from whiffclock.pomdp.files.files import read_model
+from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.files.policyfile import read_policy, write_policy
 from whiffclock.pomdp.tabular import TabularModel
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_pomdps import EXAMPLES, TIGER, dense, given, needs_examples, refused, rover, same, saved
 
-from whiffclock.pomdp.files.files import read_model
+from whiffclock.pomdp.files import read_model
 
 TIGER_X = """\
 <?xml version='1.0' encoding='ISO-8859-1'?>

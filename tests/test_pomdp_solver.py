@@ -22,7 +22,7 @@ from small_pomdps import (
 from whiffclock.agents.bayes import MOVES, BeliefPolicy, by_vectors, discounted_rewards, qmdp
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.bounds import blind_policies, fast_informed_bound
-from whiffclock.pomdp.files.files import read_model
+from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.solver import SolverSettings, solve
 

@@ -21,12 +21,12 @@ What differs between the agents is how they choose:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from whiffclock.params import Settings, WorldSettings, require
+from whiffclock.params import InputError, Settings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import MOVES
 from whiffclock.pomdp import belief as kernel
@@ -123,23 +123,17 @@ class BeliefPolicy:
 
     def begin(self, whiff: np.ndarray) -> Beliefs:
         """The initial belief, corrected by the first observation."""
-        root = self.model.root()
-        after = [self.model.observe(root, observation) for observation in (BLANK, WHIFF)]
-        n = len(root.cells)
-        return self._decided(
-            whiff.astype(np.int64),
-            np.array([0, n]),
-            np.array([n, n]),
-            np.concatenate([belief.cells for belief in after]),
-            np.concatenate([belief.weights for belief in after]).astype(np.float64),
-        )
+        after = [self.model.observe(self.model.root(), observation) for observation in (BLANK, WHIFF)]
+        return self._begun(whiff.astype(np.int64), after)
 
     def unobserved(self, n: int) -> Beliefs:
         """The initial belief of n searches, before any observation."""
-        root = self.model.root()
-        one = np.array([len(root.cells)])
-        who, start = np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        return self._decided(who, start, one, root.cells, root.weights.astype(np.float64))
+        return self._begun(np.zeros(n, dtype=np.int64), [self.model.root()])
+
+    def _begun(self, who: np.ndarray, beliefs: list[GridBelief]) -> Beliefs:
+        size = np.array([len(belief.cells) for belief in beliefs])
+        cells, weights = (np.concatenate([getattr(b, name) for b in beliefs]) for name in ("cells", "weights"))
+        return self._decided(who, np.cumsum(size) - size, size, cells, weights.astype(np.float64))
 
     def act(self, memory: Beliefs) -> np.ndarray:
         """The action of each search's belief."""
@@ -178,14 +172,13 @@ class BeliefPolicy:
         self, who: np.ndarray, start: np.ndarray, size: np.ndarray, cells: np.ndarray, weights: np.ndarray
     ) -> Beliefs:
         undecided = Beliefs(who, start, size, cells, weights, np.zeros(len(start), dtype=np.int8))
-        action = self.choose(self.model, undecided)
-        return Beliefs(who, start, size, cells, weights, action)
+        return replace(undecided, action=self.choose(self.model, undecided))
 
 
 def quasi_optimal(model: GridSearch, vectors: Vectors, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
     """The policy of a solved search model."""
-    require(isinstance(vectors, GridVectors), "A search policy needs vectors over the cells of a grid.")
-    assert isinstance(vectors, GridVectors)
+    if not isinstance(vectors, GridVectors):
+        raise InputError("A search policy needs vectors over the cells of a grid.")
     return BeliefPolicy(QUASI_OPTIMAL, model, by_vectors(vectors), made_from or {}, vectors)
 
 
@@ -234,7 +227,8 @@ def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, n
     entropy, distance = np.empty(len(edges.action)), np.empty(len(edges.action))
     for k in range(len(action)):
         spread = model.spread(beliefs.one(k))
-        kernel.uncertainty(*spread.children, model.distance, entropy, distance)
+        cells, table = spread.children
+        kernel.uncertainty(cells, table, model.distance, entropy, distance)
         worth = np.where(spread.probability > 0, spread.probability * measure(entropy, distance), 0.0)
         action[k] = np.add.reduceat(worth, edges.first[:-1]).argmin()
     return action

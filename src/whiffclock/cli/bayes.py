@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from whiffclock.cli import app, judge, solving
+from whiffclock.cli import app, judge
 from whiffclock.cli import options as opt
+from whiffclock.cli import pomdp as solver
 from whiffclock.params import EvaluationSettings, InputError, environment_name, require
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from whiffclock.params import WorldSettings
     from whiffclock.plume import Plume
     from whiffclock.pomdp.gridsearch import GridSearch
+    from whiffclock.pomdp.start import Start
 
 bayes_app = typer.Typer(help="Solve and judge agents that act on what they believe.", no_args_is_help=True)
 app.add_typer(bayes_app, name="bayes")
@@ -35,12 +38,12 @@ def solve(
     source: opt.Source = None,
     part: opt.Part = "all",
     train_share: opt.TrainShare = 0.5,
-    seconds: solving.Seconds = None,
-    backups: solving.Backups = None,
-    gap: solving.Gap = 1e-3,
-    megabytes: solving.Megabytes = 1000.0,
-    sampling: solving.Sampling = "mixed",
-    seed: solving.Seed = 0,
+    seconds: solver.Seconds = None,
+    backups: solver.Backups = None,
+    gap: solver.Gap = 1e-3,
+    megabytes: solver.Megabytes = 1000.0,
+    sampling: solver.Sampling = "mixed",
+    seed: solver.Seed = 0,
     discount: Discount = 0.98,
     floor: Floor = 1e-3,
     radius: opt.Radius = 2.0,
@@ -56,9 +59,8 @@ def solve(
     """
     from whiffclock.agents.bayes import BayesSettings, quasi_optimal, search_model
     from whiffclock.agents.files import save_belief_policy
-    from whiffclock.pomdp.solver import solve as solve_model
 
-    settings = solving.solver_settings(seconds, backups, gap, megabytes, sampling, seed)
+    settings = solver.solver_settings(seconds, backups, gap, megabytes, sampling, seed)
     opt.require_new(out, force)
     threshold = opt.parse_threshold(environment, "--environment")
     world = opt.world_settings(radius, start_threshold)
@@ -66,21 +68,16 @@ def solve(
     field = opt.open_plume(plume, source, part, train_share)
     model = search_model(field, threshold, believed, world)
     vectors = [] if start is None else earlier_vectors(start, model)
-    with solving.solver_bar(environment_name(threshold), settings) as tell:
-        solution = solve_model(model, settings, vectors, tell)
-    solving.tell_ended(solution)
+    solution = solver.solved(environment_name(threshold), model, settings, vectors)
     made_from = provenance(field, threshold, world, believed) | {"solver": settings.to_dict(), **solution.to_dict()}
     if out is not None:
         save_belief_policy(out, quasi_optimal(model, solution.vectors, made_from))
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
     facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
-    if json:
-        opt.print_json(facts)
-    else:
-        opt.out.print(solving.result_table(facts))
+    solver.show(facts, json)
 
 
-def earlier_vectors(path: Path, model: GridSearch) -> list[tuple[int, np.ndarray, int]]:
+def earlier_vectors(path: Path, model: GridSearch) -> Start:
     """Vectors of a policy solved before, to go on from; they must be bounds for this model, too."""
     import numpy as np
 
@@ -121,8 +118,8 @@ def evaluate(
     """Search from every start: G, T_min/T and f+ of solved policies and of cheaper agents, and time per decision."""
     from whiffclock.agents.bayes import BayesSettings, neighbour, search_model
     from whiffclock.agents.files import load_belief_policy
-    from whiffclock.evaluate import Evaluation, make_starts, own_horizon
     from whiffclock.evaluate import evaluate as search_all
+    from whiffclock.evaluate import make_starts, own_horizon
     from whiffclock.paper.tables import evaluation_table
 
     require(bool(policies or agent), "Nobody was named; give files of solved policies, or agents with --agent.")
@@ -140,25 +137,25 @@ def evaluate(
     for threshold in opt.parse_thresholds(environment) if agent else []:
         model = search_model(field, threshold, believed, world)
         jobs += [(name, neighbour(name, model), threshold) for name in agent or []]
-    named: list[tuple[str, str, Evaluation]] = []
-    cost = []
+    named, cost = [], []
     with opt.progress_bar("searches") as bar:
         task = bar.add_task("searching", total=None)
         for label, policy, threshold in jobs:
             starts = make_starts(field, threshold, world, settings, settings.horizon or own_horizon(policy))
             bar.reset(task, total=len(starts), description=f"{escape(label)} in {environment_name(threshold)}")
             began = time.thread_time()
-            tested = search_all(
-                policy, field, threshold, world, settings, starts, lambda n: bar.update(task, advance=n)
-            )
+            tell = partial(bar.advance, task)
+            tested = search_all(policy, field, threshold, world, settings, starts, tell)
             cost.append(1e6 * (time.thread_time() - began) / int(tested.mode_steps.sum()))
             named.append((label, environment_name(threshold), tested))
     if json:
-        rows: list[dict[str, Any]] = [
-            {"agent": label, "environment": name, "microseconds_per_decision": micro, **tested.to_dict()}
-            for (label, name, tested), micro in zip(named, cost, strict=True)
-        ]
-        opt.print_json(rows)
+        rows = zip(named, cost, strict=True)
+        opt.print_json(
+            [
+                {"agent": label, "environment": name, "microseconds_per_decision": micro, **tested.to_dict()}
+                for (label, name, tested), micro in rows
+            ]
+        )
         return
     caption = judge.caption(field, settings)
     opt.out.print(evaluation_table(named, "Mean over all starts ± standard error", caption))

@@ -25,14 +25,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from whiffclock.compiling import WITHOUT_RUNTIME
-
 LANES = 64
 
-# Without Numba's runtime there is no reference counting in the loops; in return a kernel allocates nothing.
-_kernel = njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"}, **WITHOUT_RUNTIME
-)
+_kernel = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"})
 
 
 @_kernel

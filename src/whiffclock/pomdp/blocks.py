@@ -21,8 +21,8 @@ from scipy.sparse.csgraph import connected_components
 
 from whiffclock.pomdp.alpha import spread_block
 from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
-from whiffclock.pomdp.model import Edges, Spread
-from whiffclock.pomdp.tabular import TabularModel
+from whiffclock.pomdp.model import Edges, Spread, Vectors
+from whiffclock.pomdp.tabular import TabularModel, entries_of_rows
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,6 @@ class BlockModel:
         target = int(self.blocks[spread.belief.block].edges.block[edge])
         return BlockBelief(target, spread.children[edge, : len(self.states[target])])
 
-    def entropy(self, belief: BlockBelief) -> float:
-        """How uncertain a belief is, in bits."""
-        weights = belief.weights[belief.weights > 0]
-        return float(-(weights * np.log2(weights)).sum())
-
     def vectors(self) -> BlockVectors:
         """The blind policies."""
         return BlockVectors(self)
@@ -143,10 +138,7 @@ def joint_entries(tables: TabularModel) -> Joint:
     for a, (transition, seen) in enumerate(zip(tables.transition, tables.observation, strict=True)):
         moves = transition.tocoo()
         rows = sp.csr_array(seen)
-        per_move = np.diff(rows.indptr)[moves.col]
-        which = np.repeat(np.arange(moves.nnz), per_move)
-        within = np.arange(len(which)) - np.repeat(np.cumsum(per_move) - per_move, per_move)
-        at = rows.indptr[moves.col[which]] + within
+        which, at = entries_of_rows(rows, moves.col)
         chance = moves.data[which] * rows.data[at]
         part = np.full(len(which), a), moves.row[which], rows.indices[at], moves.col[which], chance
         parts.append([column[chance > 0] for column in part])
@@ -255,3 +247,39 @@ def _packed(
         groups=tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets),
         reach=max(len(states[to]) for to in targets),
     )
+
+
+def worst_value(model: BlockModel) -> float:
+    """What no policy can fall below."""
+    return float(model.tables.reward.min()) / (1 - model.discount)
+
+
+def to_table(model: BlockModel, vectors: Vectors) -> tuple[np.ndarray, np.ndarray]:
+    """All vectors over all states, float64[vector, state], and their actions.
+
+    A block's vector says nothing of states outside it: it is -inf there. Within a value of the visible
+    variables that it covers in part, it has the worst value instead, which is a lower bound as well.
+    """
+    tables = model.tables
+    rows, actions = [], []
+    for k, states in enumerate(model.states):
+        if model.looks_first and k == model.block(model.root()):
+            continue
+        empty = np.full(len(tables.states), -np.inf)
+        if tables.visible is not None:
+            empty[np.isin(tables.visible, tables.visible[states])] = worst_value(model)
+        table = np.tile(empty, (len(vectors.actions(k)), 1))
+        table[:, states] = vectors.array(k)
+        rows.append(table)
+        actions.append(vectors.actions(k))
+    return np.concatenate(rows), np.concatenate(actions)
+
+
+def from_table(model: BlockModel, table: np.ndarray, actions: np.ndarray) -> list[tuple[int, np.ndarray, int]]:
+    """Vectors to start from, as (block, vector, action): each where it says something of the whole block."""
+    start = []
+    for k, states in enumerate(model.states):
+        part = table[:, states]
+        whole = np.flatnonzero(np.isfinite(part).all(axis=1))
+        start += [(k, part[i], int(actions[i])) for i in whole]
+    return start

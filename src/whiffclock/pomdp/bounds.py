@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children, sawtooth
-from whiffclock.pomdp.model import Spread
-from whiffclock.pomdp.tree import grown
+from whiffclock.pomdp.model import Spread, grown
 
 if TYPE_CHECKING:
     from whiffclock.pomdp.blocks import BlockBelief, BlockModel
@@ -86,16 +85,11 @@ class BlockVectors:
         self._actions = [np.arange(len(matrix)) for matrix in self._matrix]
         self._stamps = [np.zeros(len(matrix), dtype=np.int64) for matrix in self._matrix]
         self._used = [len(matrix) for matrix in self._matrix]
-        self._added = 1
+        self.stamp = 1
         self.first = model.n_actions
 
     def __len__(self) -> int:
         return sum(self._used)
-
-    @property
-    def stamp(self) -> int:
-        """Counts the vectors added."""
-        return self._added
 
     @property
     def bytes(self) -> int:
@@ -113,16 +107,13 @@ class BlockVectors:
     def add(self, block: int, vector: np.ndarray, action: int) -> int:
         """Add one vector to a block; returns its number."""
         number = self._used[block]
-        if number == len(self._matrix[block]):
-            for rows in (self._matrix, self._actions, self._stamps):
-                rows[block] = np.concatenate(
-                    [rows[block], np.empty_like(rows[block], shape=(number + 8, *rows[block].shape[1:]))]
-                )
+        for rows in (self._matrix, self._actions, self._stamps):
+            rows[block] = grown(rows[block], number + 1)
         self._matrix[block][number] = vector
         self._actions[block][number] = action
-        self._stamps[block][number] = self._added
+        self._stamps[block][number] = self.stamp
         self._used[block] += 1
-        self._added += 1
+        self.stamp += 1
         return number
 
     def improve(self, spread: Spread, since: int, lower: np.ndarray, pick: np.ndarray) -> None:
@@ -148,10 +139,8 @@ class BlockVectors:
         following = np.zeros((of.stop - of.start, block.reach))
         for e, (to, number) in enumerate(zip(block.edges.block[of], pick[of], strict=True)):
             following[e, : self._matrix[to].shape[1]] = self._matrix[to][number]
-        vector = np.empty(len(block.states))
-        back_up_block(
-            block.reward[action], block.start[of], block.column, block.entry, model.discount, following, vector
-        )
+        vector, matrix = np.empty(len(block.states)), (block.start[of], block.column, block.entry)
+        back_up_block(block.reward[action], *matrix, model.discount, following, vector)
         return self.add(k, vector, action)
 
     def value(self, belief: BlockBelief, number: int) -> float:
@@ -222,17 +211,8 @@ class BlockUpper:
             happen = spread.probability[edges] > 0
             if action is not None:
                 happen &= block.edges.action[edges] == action
-            lower_children(
-                spread.children,
-                edges[happen],
-                self._informed[to],
-                self._corner[to],
-                self._points[to],
-                self._depth[to],
-                which,
-                since < 0,
-                upper,
-            )
+            first, points = (self._informed[to], self._corner[to]), (self._points[to], self._depth[to])
+            lower_children(spread.children, edges[happen], *first, *points, which, since < 0, upper)
 
     def _learned_since(self, k: int, since: int) -> np.ndarray:
         if since <= 0:

@@ -116,8 +116,9 @@ class GridSearch:
         """There is one block."""
         return 0
 
-    def key(self, belief: GridBelief) -> None:
-        """Two histories hardly ever lead to the same belief."""
+    def key(self, belief: GridBelief) -> bytes | None:
+        """None: two histories hardly ever lead to the same belief."""
+        return None
 
     def root(self) -> GridBelief:
         """The initial belief."""
@@ -157,11 +158,6 @@ class GridSearch:
         weights = belief.weights * self.chances[observation, belief.cells]
         total = weights.sum()
         return GridBelief(belief.cells, weights / total) if total > 0 else belief
-
-    def entropy(self, belief: GridBelief) -> float:
-        """How uncertain a belief is, in bits."""
-        weights = belief.weights[belief.weights > 0]
-        return float(-(weights * np.log2(weights)).sum())
 
     def vectors(self) -> GridVectors:
         """The blind policies: keep going in one direction."""
@@ -231,8 +227,7 @@ class GridVectors:
         self._tiles = np.zeros((4, model.target.size, kernel.LANES), dtype=np.float32)
         self._actions = np.zeros(0, dtype=np.int64)
         self._stamps = np.zeros(0, dtype=np.int64)
-        self._added = 0
-        self.first = 0
+        self.stamp = self.first = 0
         if vectors is None or actions is None:
             self._start_blind()
         else:
@@ -268,11 +263,6 @@ class GridVectors:
         return len(self._actions)
 
     @property
-    def stamp(self) -> int:
-        """Number of vectors ever added."""
-        return self._added
-
-    @property
     def bytes(self) -> int:
         """Memory of the vectors."""
         return self._tiles.nbytes
@@ -298,8 +288,8 @@ class GridVectors:
             # In place: a second copy of all vectors would be the largest thing in memory.
             self._tiles.resize((len(self._tiles) * 9 // 8 + 1, *self._tiles.shape[1:]), refcheck=False)
         self._actions = np.append(self._actions, action)
-        self._stamps = np.append(self._stamps, self._added)
-        self._added += 1
+        self._stamps = np.append(self._stamps, self.stamp)
+        self.stamp += 1
         return number
 
     def improve(self, spread: Spread, since: int, lower: np.ndarray, pick: np.ndarray) -> None:
@@ -327,16 +317,8 @@ class GridVectors:
         model = self._model
         number = self._reserve(action)
         chosen = pick[model.edges(0).first[action] : model.edges(0).first[action + 1]]
-        kernel.back_up(
-            self._tiles,
-            chosen,
-            action,
-            model.successor,
-            model.chances,
-            np.float32(model.discount),
-            model.in_target,
-            number,
-        )
+        step = model.successor, model.chances, np.float32(model.discount), model.in_target
+        kernel.back_up(self._tiles, chosen, action, *step, number)
         return number
 
     def value(self, belief: GridBelief, number: int) -> float:

@@ -12,11 +12,12 @@ Each walks down from the root, then backs up along the way, and returns the numb
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from whiffclock.pomdp.backup import back_up_lower, back_up_upper, see_vectors
-from whiffclock.pomdp.model import Spread
+from whiffclock.pomdp.model import Spread, entropy
 from whiffclock.pomdp.tree import Tree
 
 Walk = list[tuple[int, Spread]]
@@ -33,7 +34,7 @@ _NEW_PER_WALK = 8
 def descend(tree: Tree, node: int, spread: Spread, edge: int) -> tuple[int, Spread]:
     """The child at ``edge`` (counted from the node's first), visited before or new."""
     model = tree.model
-    belief = model.child(spread, edge)
+    belief: Any = model.child(spread, edge)
     at = int(tree.first_edge[node]) + edge
     child = int(tree.child[at])
     below = model.spread(belief)
@@ -81,20 +82,20 @@ class Predictor:
         return float(self._tree.upper[node]) if sums is None else sums[1]
 
 
-def by_bounds(tree: Tree, root: Spread, epsilon: float, predictor: Predictor) -> int:
+def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
     """The published sampling: deep where it may pay, until the gap is ``epsilon`` as seen from the root.
 
     ``floor`` and ``ceiling`` are the lower and the upper bound that the belief at hand would need for the root to
     be improved or closed; ``allowed`` is the gap that matters no more, this far from the root.
     """
-    node, spread, walk = 0, root, Walk()
+    node, spread, walk = 0, tree.root, Walk()
     floor, ceiling, allowed = float(tree.lower[0]), float(tree.lower[0]) + epsilon, epsilon
     while True:
         walk.append((node, spread))
         see_vectors(tree, node, spread)
         back_up_upper(tree, node, spread)
         lower, upper, gamma = tree.lower[node], tree.upper[node], tree.gamma(node)
-        predictor.visit(node, tree.model.entropy(spread.belief))
+        predictor.visit(node, entropy(spread.belief.weights))
         if predictor(node) <= floor and upper <= max(ceiling, lower + allowed):
             break
         if upper - lower <= _CLOSED * allowed:
@@ -135,9 +136,14 @@ def _most_uncertain(tree: Tree, node: int, spread: Spread, action: int, allowed:
     return int(first[action]) + chosen, float(chance[chosen]) if worth[chosen] > 0 else 0.0
 
 
-def by_policy(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> int:
+def by_policy(tree: Tree, rng: np.random.Generator, depth: int) -> int:
     """Play the present policy once."""
-    node, spread, walk = 0, root, Walk()
+    return _climb(tree, played(tree, rng, depth))
+
+
+def played(tree: Tree, rng: np.random.Generator, depth: int) -> Walk:
+    """One search by the present policy, against observations drawn from the model."""
+    node, spread, walk = 0, tree.root, Walk()
     while len(walk) < depth:
         walk.append((node, spread))
         see_vectors(tree, node, spread)
@@ -146,12 +152,12 @@ def by_policy(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) ->
         if edge < 0:
             break
         node, spread = descend(tree, node, spread, edge)
-    return _climb(tree, walk)
+    return walk
 
 
-def by_upper(tree: Tree, root: Spread, rng: np.random.Generator, depth: int) -> int:
+def by_upper(tree: Tree, rng: np.random.Generator, depth: int) -> int:
     """Follow the best upper bound to some beliefs not visited before."""
-    node, spread, walk = 0, root, Walk()
+    node, spread, walk = 0, tree.root, Walk()
     size = tree.size
     while len(walk) < depth and tree.size - size < _NEW_PER_WALK:
         walk.append((node, spread))

@@ -8,7 +8,6 @@ both hold at all times.
 
 from __future__ import annotations
 
-import math
 import signal
 import threading
 import time
@@ -158,11 +157,7 @@ class _Run:
         self.model, self.vectors, self.bound = model, model.vectors(), model.upper()
         add_start(model, self.vectors, self.bound, start)
         self.tree = Tree(model, self.vectors, self.bound)
-        self.root = model.spread(model.root())
-        pick, lower = self.vectors.best(self.root.belief)
-        self.tree.add(self.root, lower, self.bound.at(self.root.belief), pick)
         self.rng = np.random.default_rng(settings.seed)
-        self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
         self.predictor = Predictor(self.tree)
         self.backups = {"policy": 0, "bounds": 0, "upper": 0}
         self.after_pruning = max(len(self.vectors), 500)
@@ -170,8 +165,8 @@ class _Run:
 
     def solve(self) -> Solution:
         """Sample, back up, prune."""
-        back_up_lower(self.tree, 0, self.root)
-        back_up_upper(self.tree, 0, self.root)
+        back_up_lower(self.tree, 0, self.tree.root)
+        back_up_upper(self.tree, 0, self.tree.root)
         self._report()
         while not (ended := self._ended()):
             self._sample()
@@ -195,12 +190,12 @@ class _Run:
         else:
             way = "policy" if sampling == "policy" else "bounds"
         if way == "policy":
-            steps = by_policy(self.tree, self.root, self.rng, self.depth)
+            steps = by_policy(self.tree, self.rng, self.tree.depth)
         elif way == "upper":
-            steps = by_upper(self.tree, self.root, self.rng, self.depth)
+            steps = by_upper(self.tree, self.rng, self.tree.depth)
         else:
             epsilon = max(self.settings.gap, 0.5 * float(self.tree.upper[0] - self.tree.lower[0]))
-            steps = by_bounds(self.tree, self.root, epsilon, self.predictor)
+            steps = by_bounds(self.tree, epsilon, self.predictor)
         self.backups[way] += steps
 
     def _ended(self) -> str:

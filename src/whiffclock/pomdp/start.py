@@ -19,11 +19,12 @@ import numpy as np
 
 from whiffclock.params import require
 from whiffclock.pomdp.model import Model, Upper, Vectors
+from whiffclock.pomdp.sample import played
+from whiffclock.pomdp.tree import Tree
 
 #: Vectors to start from, as (block, vector, action).
 Start = list[tuple[int, np.ndarray, int]]
 
-_WALKS = 16
 #: Share of a value by which a bound may be off: files print few digits, and grids are in single precision.
 _ROUNDING = 1e-3
 
@@ -47,7 +48,8 @@ def add_start(model: Model, vectors: Vectors, upper: Upper, start: Start) -> Non
         )
         vectors.add(block, vector, action)
     if start:
-        promised, missing = shortfall(model, vectors, np.random.default_rng(0))
+        tree = Tree(model, vectors, upper)
+        promised, missing = tree.lower[0], shortfall(tree, np.random.default_rng(0))
         mean, error = missing.mean(), missing.std() / math.sqrt(len(missing) - 1)
         require(
             bool(mean <= 3 * error + _ROUNDING * max(1.0, abs(promised))),
@@ -64,29 +66,12 @@ def require_in_order(lower: float, upper: float) -> None:
     )
 
 
-def shortfall(model: Model, vectors: Vectors, rng: np.random.Generator) -> tuple[float, np.ndarray]:
-    """What the vectors promise at the root, and by how much their policy earns less on each of some walks."""
-    depth = math.ceil(math.log(0.01) / math.log(model.discount))
-    root = model.spread(model.root())
-    promised = vectors.best(root.belief)[1]
-    missing = np.zeros(_WALKS)
-    for walk in range(_WALKS):
-        spread, value, weight = root, promised, 1.0
-        for step in range(depth):
-            first = model.edges(model.block(spread.belief)).first
-            lower = np.full(len(spread.probability), -np.inf)
-            vectors.improve(spread, 0, lower, np.zeros(len(lower), dtype=np.int32))
-            worth = spread.probability * np.where(spread.probability > 0, lower, 0.0)
-            gamma = 1.0 if step == 0 and model.looks_first else model.discount
-            values = spread.reward + gamma * np.add.reduceat(worth, first[:-1])
-            action = int(values.argmax())
-            missing[walk] += weight * (value - values[action])
-            weight *= gamma
-            chance = spread.probability[first[action] : first[action + 1]].cumsum()
-            drawn = rng.random()
-            if drawn >= chance[-1]:
-                break
-            edge = int(first[action] + chance.searchsorted(drawn, side="right"))
-            value = float(lower[edge])
-            spread = model.spread(model.child(spread, edge))
-    return promised, missing
+def shortfall(tree: Tree, rng: np.random.Generator, walks: int = 16) -> np.ndarray:
+    """By how much the policy of the vectors earns less than they promise at the root, on each of some walks."""
+    missing = np.zeros(walks)
+    for i in range(walks):
+        weight = 1.0
+        for node, spread in played(tree, rng, tree.depth):
+            missing[i] += weight * (tree.lower[node] - tree.action_values(node, spread, tree.edge_lower).max())
+            weight *= tree.gamma(node)
+    return missing

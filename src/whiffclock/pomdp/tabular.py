@@ -83,3 +83,11 @@ def _require_stochastic(matrix: sp.csr_array, shape: tuple[int, int], what: str)
         bool(off[worst] < _SUM_TOLERANCE),
         f"The {what} sums to {1 + off[worst]:g} or {1 - off[worst]:g} in state {worst}; it must sum to one.",
     )
+
+
+def entries_of_rows(matrix: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The stored entries of each of ``rows``, one after the other: position in ``rows``, and position in the data."""
+    count = np.diff(matrix.indptr)[rows]
+    which = np.repeat(np.arange(len(rows)), count)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    return which, matrix.indptr[rows[which]] + within

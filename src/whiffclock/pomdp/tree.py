@@ -7,20 +7,12 @@ them on the way, and a million nodes fit into a few hundred megabytes.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from whiffclock.pomdp.model import Model, Spread, Upper, Vectors
-
-
-def grown(array: np.ndarray, size: int) -> np.ndarray:
-    """``array`` with room for ``size`` rows, and then some."""
-    if size <= len(array):
-        return array
-    larger = np.empty((max(size, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger
+from whiffclock.pomdp.model import Model, Spread, Upper, Vectors, grown
 
 
 class Tree:
@@ -37,11 +29,16 @@ class Tree:
         upper bound has learned.
     edge_lower, edge_upper, edge_pick, edge_block, child
         For each edge; ``child`` is a node or -1.
+    root
+        The initial belief and its children: node 0.
+    depth
+        Steps after which a reward counts a hundredth.
     """
 
     def __init__(self, model: Model, vectors: Vectors, upper: Upper) -> None:
         self.model, self.vectors, self.bound = model, vectors, upper
         self.size = self.edges_used = 0
+        self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
         self.block = np.empty(64, dtype=np.int32)
         self.first_edge = np.empty(65, dtype=np.int64)
         self.first_edge[0] = 0
@@ -53,6 +50,10 @@ class Tree:
         self.edge_pick, self.child = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int32)
         self.edge_block = np.empty(64, dtype=np.int32)
         self._known: dict[bytes, int] = {}
+        belief: Any = model.root()
+        self.root = model.spread(belief)
+        pick, lower = vectors.best(belief)
+        self.add(self.root, lower, upper.at(belief), pick)
 
     @property
     def bytes(self) -> int:

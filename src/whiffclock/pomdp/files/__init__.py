@@ -1,1 +1,22 @@
-"""POMDPs and policies in the files that other solvers read and write."""
+"""Models (``.pomdp``, ``.pomdpx``) and policies (``.policy``) in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from whiffclock.params import InputError, require
+from whiffclock.pomdp.files.cassandra import read_pomdp
+from whiffclock.pomdp.files.pomdpx import read_pomdpx
+from whiffclock.pomdp.files.source import Source
+from whiffclock.pomdp.tabular import TabularModel
+
+_READERS = {".pomdp": read_pomdp, ".pomdpx": read_pomdpx}
+
+
+def read_model(path: Path) -> TabularModel:
+    """The model in a ``.pomdp`` or ``.pomdpx`` file, or an :class:`InputError` that names the line at fault."""
+    require(not Path(path).is_dir(), f"{path} is a folder, not a file.")
+    reader = _READERS.get(Path(path).suffix.lower())
+    if reader is None:
+        raise InputError(f"{path} is no model; the name of one ends in .pomdp or .pomdpx.")
+    return reader(Source(Path(path)))

@@ -28,50 +28,34 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
 from whiffclock.pomdp.files.payoff import Payoff, expected_payoff
-from whiffclock.pomdp.files.source import LARGEST, Source
+from whiffclock.pomdp.files.source import LARGEST, Source, Words, is_count
 from whiffclock.pomdp.files.tables import SUM_TOLERANCE, Table, require_probabilities
 from whiffclock.pomdp.tabular import TabularModel
 
-_KINDS = ("states", "actions", "observations")
+_KINDS = {"states": "state", "actions": "action", "observations": "observation"}
 _PREAMBLE = ("discount", "values", *_KINDS)
 _AXES = {
     "T": ("actions", "states", "states"),
     "O": ("actions", "states", "observations"),
     "R": ("actions", "states", "states", "observations"),
 }
-_SINGULAR = {"states": "state", "actions": "action", "observations": "observation"}
 
 
-def read_pomdp(path: Path) -> TabularModel:
-    """Read the model in ``path``.
-
-    Raises
-    ------
-    InputError
-        Where the file is not such a model: the line, and what would be right.
-    """
-    return _Reader(Source(Path(path))).read()
+def read_pomdp(source: Source) -> TabularModel:
+    """The model in ``source``."""
+    return _Reader(source).read()
 
 
-class _Reader:
+class _Reader(Words):
     """One pass over the words of a file, a colon being a word."""
 
     def __init__(self, source: Source) -> None:
-        self.source = source
-        self.words: list[str] = []
-        self.lines: list[int] = []
-        for number, line in enumerate(source.read_text().splitlines(), start=1):
-            words = line.partition("#")[0].replace(":", " : ").split()
-            self.words += words
-            self.lines += [number] * len(words)
-        self.at = 0
+        super().__init__(source, lambda line: line.replace(":", " : ").split())
         self.keywords = [*_keywords(self.words), len(self.words)]
         self.given: dict[str, int] = {}  # line of each part of the preamble
         self.names: dict[str, dict[str, int]] = {}
@@ -81,49 +65,26 @@ class _Reader:
         """The model of the whole file."""
         self._read_preamble()
         self.start = self._read_start()
-        n_states, n_actions, n_observations = (len(self.names[kind]) for kind in _KINDS)
-        self.tables = {
-            "T": Table((n_actions, n_states, n_states)),
-            "O": Table((n_actions, n_states, n_observations)),
-        }
+        self.tables = {letter: Table([len(self.names[kind]) for kind in _AXES[letter]]) for letter in "TO"}
         while self.at < len(self.words):
             self._read_entry()
-        transition, observation = (self._by_action(kind) for kind in "TO")
-        reward = expected_payoff(self.payoffs, transition, observation)
+        transition, observation = (self._by_action(letter) for letter in "TO")
+        reward = self.sign * expected_payoff(self.payoffs, transition, observation)
+        states, actions, observations = (tuple(self.names[kind]) for kind in _KINDS)
+        tables = transition, observation, reward, self.start
         with self.source.named():
-            return TabularModel(
-                transition,
-                observation,
-                self.sign * reward,
-                self.start,
-                self.discount,
-                states=tuple(self.names["states"]),
-                actions=tuple(self.names["actions"]),
-                observations=tuple(self.names["observations"]),
-            )
+            return TabularModel(*tables, self.discount, states, actions, observations)
 
     # Words
 
-    def _peek(self, ahead: int = 0) -> str:
-        return self.words[self.at + ahead] if self.at + ahead < len(self.words) else ""
-
-    @property
-    def _line(self) -> int:
-        return self.lines[min(self.at, len(self.lines) - 1)] if self.lines else 1
-
-    def _refuse(self, reason: str) -> NoReturn:
-        self.source.refuse(self._line, reason)
-
-    def _next(self, expected: str) -> str:
-        if self.at == len(self.words):
-            self._refuse(f"the file ends where {expected} should come.")
-        self.at += 1
-        return self.words[self.at - 1]
+    def _was(self) -> int:
+        """Line of the word that was read last."""
+        return self.lines[self.at - 1]
 
     def _colon(self, after: str) -> None:
-        if self._next(f"a colon after {after!r}") != ":":
+        if self.next(f"where a colon after {after!r} should come") != ":":
             self.at -= 1
-            self._refuse(f"{self._peek()!r} stands where a colon should follow {after!r}.")
+            self.refuse(f"{self.peek()!r} stands where a colon should follow {after!r}.")
 
     def _run(self) -> int:
         """Where the run of words that begins here ends: before the next keyword, or at the end."""
@@ -134,7 +95,7 @@ class _Reader:
         begin, end = self.at, self._run()
         values = self.source.numbers(self.words[begin:end], self.lines[begin:end])
         if end - begin != n:
-            self.source.refuse(self.lines[begin - 1], f"{what} has {end - begin} numbers; it must have {n}.")
+            self.source.refuse(self._was(), f"{what} has {end - begin} numbers; it must have {n}.")
         if probabilities:
             require_probabilities(self.source, values, self.lines[begin:end])
         self.at = end
@@ -144,65 +105,59 @@ class _Reader:
 
     def _read_preamble(self) -> None:
         self.discount, self.sign = 0.0, 1
-        while self._peek() in _PREAMBLE:
-            word, line = self._next("a keyword"), self.lines[self.at - 1]
+        while self.peek() in _PREAMBLE:
+            word, line = self.next("where a keyword should come"), self._was()
             self.source.require(word not in self.given, line, f"{word!r} was given in line {self.given.get(word)}.")
             self.given[word] = line
             self._colon(word)
             if word == "discount":
-                self._read_discount()
+                self.discount = self.source.discount([self.next("where the discount should come")], self._was())
             elif word == "values":
                 self._read_values()
             else:
                 self._read_names(word)
         missing = [word for word in _PREAMBLE if word not in self.given]
         if missing:
-            found = f"{self._peek()!r} comes" if self.at < len(self.words) else "the file ends"
-            self._refuse(f"{found} before '{missing[0]}:' is given.")
-
-    def _read_discount(self) -> None:
-        word = self._next("the discount")
-        self.discount = float(self.source.numbers([word], self.lines[self.at - 1])[0])
-        line = self.lines[self.at - 1]
-        self.source.require(0 < self.discount < 1, line, f"the discount is {word}; it must lie between 0 and 1.")
+            found = f"{self.peek()!r} comes" if self.at < len(self.words) else "the file ends"
+            self.refuse(f"{found} before '{missing[0]}:' is given.")
 
     def _read_values(self) -> None:
-        word = self._next("'reward' or 'cost'")
-        line = self.lines[self.at - 1]
-        self.source.require(word in ("reward", "cost"), line, f"the values are {word!r}, not 'reward' or 'cost'.")
+        word = self.next("where 'reward' or 'cost' should come")
+        known = word in ("reward", "cost")
+        self.source.require(known, self._was(), f"the values are {word!r}, not 'reward' or 'cost'.")
         self.sign = 1 if word == "reward" else -1
 
     def _read_names(self, kind: str) -> None:
         end = self._run()
         names = self.words[self.at : end]
-        if not names:
-            self.source.refuse(self.lines[self.at - 1], f"there are no {kind}; give their names, or how many.")
+        self.source.require(bool(names), self._was(), f"there are no {kind}; give their names, or how many.")
         if len(names) == 1 and names[0].isascii() and names[0].isdigit():
-            if not 0 < int(names[0][:12]) <= LARGEST:
-                self._refuse(f"there are {names[0]} {kind}; there must be at least one, and at most {LARGEST}.")
+            if not (is_count(names[0]) and 0 < int(names[0]) <= LARGEST):
+                self.refuse(f"there are {names[0]} {kind}; there must be at least one, and at most {LARGEST}.")
             names = [str(i) for i in range(int(names[0]))]
-        self.names[kind] = {name: i for i, name in reversed(list(enumerate(names)))}
+        listed: dict[str, int] = {}
         for i, name in enumerate(names):
-            if self.names[kind][name] != i or name in (":", "*"):
+            if name in listed or name in (":", "*"):
                 self.at += i
-                self._refuse(f"the {_SINGULAR[kind]} {name!r} is listed twice, or is no name.")
-        self.names[kind] = {name: i for i, name in enumerate(names)}
+                self.refuse(f"the {_KINDS[kind]} {name!r} is listed twice, or is no name.")
+            listed[name] = i
+        self.names[kind] = listed
         self.at = end
 
     def _read_start(self) -> np.ndarray:
         n = len(self.names["states"])
-        if self._peek() != "start":
+        if self.peek() != "start":
             return np.full(n, 1 / n)
         self.at += 1
-        how = self._next("'include', 'exclude' or a colon") if self._peek() in ("include", "exclude") else ""
+        how = self.next("here") if self.peek() in ("include", "exclude") else ""
         self._colon("start")
         end = self._run()
-        if how or (end - self.at == 1 and n > 1 and self._peek() != "uniform"):
+        if how or (end - self.at == 1 and n > 1 and self.peek() != "uniform"):
             return self._start_among(end, exclude=how == "exclude")
-        if self._peek() == "uniform" and end - self.at == 1:
+        if self.peek() == "uniform" and end - self.at == 1:
             self.at = end
             return np.full(n, 1 / n)
-        line = self._line
+        line = self.line
         start = self._numbers(n, "the start")
         total = start.sum()
         self.source.require(abs(total - 1) < SUM_TOLERANCE, line, f"the start sums to {total:g}; it must sum to one.")
@@ -222,19 +177,19 @@ class _Reader:
 
     def _position(self, kind: str) -> np.ndarray:
         """Position of the name that comes next; of all, for an asterisk."""
-        word, names = self._next(f"a name among the {kind}"), self.names[kind]
+        word, names = self.next(f"where a name among the {kind} should come"), self.names[kind]
         if word == "*":
             return np.arange(len(names))
-        return np.array([self.source.position(word, self.lines[self.at - 1], names, _SINGULAR[kind])])
+        return np.array([self.source.position(word, self._was(), names, _KINDS[kind])])
 
     def _read_entry(self) -> None:
-        letter, line = self._peek(), self._line
-        if letter not in ("T", "O", "R") or self._peek(1) != ":":
-            self._refuse(f"{letter!r} stands where an entry, 'T:', 'O:' or 'R:', should begin.")
+        letter, line = self.peek(), self.line
+        if letter not in ("T", "O", "R") or self.peek(1) != ":":
+            self.refuse(f"{letter!r} stands where an entry, 'T:', 'O:' or 'R:', should begin.")
         self.at += 1
         kinds = _AXES[letter]
         box: list[np.ndarray] = []
-        while len(box) < len(kinds) and self._peek() == ":":
+        while len(box) < len(kinds) and self.peek() == ":":
             self.at += 1
             box.append(self._position(kinds[len(box)]))
         rest = [len(self.names[kind]) for kind in kinds[len(box) :]]
@@ -252,7 +207,7 @@ class _Reader:
 
     def _probabilities(self, letter: str, sizes: list[int]) -> np.ndarray:
         """What follows the names of an entry: values over the axes not named."""
-        word = self._peek()
+        word = self.peek()
         if sizes and word == "uniform":
             self.at += 1
             return np.full(sizes, 1 / sizes[-1])

@@ -15,42 +15,37 @@ Each path from the root fixes the variables of its nodes; at its end stands a ``
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from whiffclock.pomdp.files.tables import Table, require_probabilities
 from whiffclock.pomdp.files.xmltree import Element
 
 
-def fill_from_diagram(
-    table: Table,
-    parameter: Element,
-    values: dict[str, dict[str, int]],
-    previous: dict[str, str],
-    *,
-    probabilities: bool,
-) -> None:
-    """Set ``table``, whose axes are the variables ``values``, to what the diagram in ``parameter`` says.
+@dataclass(frozen=True)
+class Diagram:
+    """Where a diagram is written to.
 
-    ``previous`` names each state variable before the move; ``probabilities`` must lie between 0 and 1.
+    Attributes
+    ----------
+    table, values
+        The table, and the numbers of the values of the variable along each axis.
+    previous
+        Name of each state variable before the move.
+    templates
+        The diagrams that ``template`` names.
+    probabilities
+        Whether values must lie between 0 and 1.
     """
-    parameter.only("DAG", "SubDAGTemplate")
-    templates = {element.attribute("id"): element for element in parameter.all("SubDAGTemplate")}
-    _Diagram(table, values, previous, templates, probabilities).walk(parameter.one("DAG"), {}, ())
 
+    table: Table
+    values: dict[str, dict[str, int]]
+    previous: dict[str, str]
+    templates: dict[str, Element]
+    probabilities: bool
 
-class _Diagram:
-    def __init__(
-        self,
-        table: Table,
-        values: dict[str, dict[str, int]],
-        previous: dict[str, str],
-        templates: dict[str, Element],
-        probabilities: bool,
-    ) -> None:
-        self.probabilities = probabilities
-        self.table, self.values, self.previous, self.templates = table, values, previous, templates
-
-    def walk(self, element: Element, fixed: dict[str, int], within: tuple[str, ...]) -> None:
+    def walk(self, element: Element, fixed: dict[str, int], within: tuple[str, ...] = ()) -> None:
         """Go through what ``element`` holds, the variables ``fixed`` having their values on this path."""
         element.only("Node", "SubDAG", "Terminal")
         element.require(len(element.children) == 1, f"<{element.name}> must hold one <Node>, <SubDAG> or <Terminal>.")
@@ -60,8 +55,7 @@ class _Diagram:
         elif child.name == "SubDAG":
             self._subdag(child, fixed, within)
         else:
-            number = child.source.numbers([child.text.strip()], child.line)
-            self._set(child, fixed, float(number[0]))
+            self._set(child, fixed, float(child.source.numbers([child.text.strip()], child.line)[0]))
 
     def _node(self, node: Element, fixed: dict[str, int], within: tuple[str, ...]) -> None:
         name = self._name(node)

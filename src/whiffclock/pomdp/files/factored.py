@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from whiffclock.params import InputError, require
 from whiffclock.pomdp.files.source import LARGEST
-from whiffclock.pomdp.tabular import TabularModel
+from whiffclock.pomdp.tabular import TabularModel, entries_of_rows
 
 
 @dataclass(frozen=True)
@@ -65,21 +65,25 @@ class _Cases:
     row: np.ndarray
     weight: np.ndarray
     value: dict[str, np.ndarray]
+    sizes: dict[str, int]
 
-    def extended(self, factors: Sequence[Factor], sizes: dict[str, int]) -> _Cases:
+    def extended(self, factors: Sequence[Factor]) -> _Cases:
         """The same with the variables of ``factors`` added: a case for every value that can occur."""
         cases = self
         for factor in in_order(factors, set(self.value)):
             table = factor.table
-            config = flat_value(cases.value, factor.axes[:-1], sizes, len(cases.row))
-            count = np.diff(table.indptr)[config]
-            source = np.repeat(np.arange(len(config)), count)
-            within = np.arange(len(source)) - np.repeat(np.cumsum(count) - count, count)
-            cell = table.indptr[config][source] + within
-            value = {name: values[source] for name, values in cases.value.items()}
+            case, cell = entries_of_rows(table, cases.joint(factor.axes[:-1]))
+            value = {name: values[case] for name, values in cases.value.items()}
             value[factor.axes[-1]] = table.indices[cell].astype(np.int64)
-            cases = _Cases(cases.row[source], cases.weight[source] * table.data[cell], value)
+            cases = _Cases(cases.row[case], cases.weight[case] * table.data[cell], value, self.sizes)
         return cases
+
+    def joint(self, names: Sequence[str]) -> np.ndarray:
+        """Joint value of the variables ``names`` in each case, the last varying fastest."""
+        index = np.zeros(len(self.row), dtype=np.int64)
+        for name in names:
+            index = index * self.sizes[name] + self.value[name]
+        return index
 
 
 def in_order(factors: Sequence[Factor], known: set[str]) -> list[Factor]:
@@ -97,20 +101,9 @@ def in_order(factors: Sequence[Factor], known: set[str]) -> list[Factor]:
     return ordered
 
 
-def flat_value(value: dict[str, np.ndarray], names: Sequence[str], sizes: dict[str, int], n: int) -> np.ndarray:
-    """Joint value of the variables ``names`` in each of ``n`` cases, the last varying fastest."""
-    index = np.zeros(n, dtype=np.int64)
-    for name in names:
-        index = index * sizes[name] + value[name]
-    return index
+class Flattening:
+    """The same model with one state, action and observation variable: :meth:`result`."""
 
-
-def flatten(model: FactoredModel) -> TabularModel:
-    """The same model with one state, action and observation variable."""
-    return _Flattening(model).result()
-
-
-class _Flattening:
     def __init__(self, model: FactoredModel) -> None:
         self.model = model
         self.seen = [variable for variable in model.states if variable.observed]
@@ -119,75 +112,64 @@ class _Flattening:
         self.sizes |= {v.previous: len(v.values) for v in self.states}
         self.n_states = math.prod(len(v.values) for v in self.states)
         require(self.n_states <= LARGEST, f"There are {self.n_states} joint states; at most {LARGEST} can be read.")
-        self.n_seen = math.prod(len(v.values) for v in self.seen)
-        self.names = [v.name for v in self.states]
+        self.before, self.after = [v.previous for v in self.states], [v.name for v in self.states]
 
     def result(self) -> TabularModel:
-        actions = [dict(zip(self._names(self.model.actions), values, strict=True)) for values in self._actions()]
-        moves = [self._moves(action) for action in actions]
+        """The model in tables."""
+        model = self.model
+        values = itertools.product(*(range(len(v.values)) for v in model.actions))
+        actions = [{v.name: value for v, value in zip(model.actions, chosen, strict=True)} for chosen in values]
+        moves = [self._given(self.before, action).extended(model.transition) for action in actions]
         observations = [self._observations(action) for action in actions]
         occurring = np.unique(np.concatenate([matrix.indices for matrix in observations]))
-        names = joint_names([*self.model.observations, *self.seen])
+        names = joint_names([*model.observations, *self.seen])
+        n_hidden = self.n_states // math.prod(len(v.values) for v in self.seen)
         return TabularModel(
-            transition=tuple(self._matrix(cases) for cases in moves),
+            transition=tuple(self._matrix(cases, self.after) for cases in moves),
             observation=tuple(sp.csr_array(matrix[:, occurring]) for matrix in observations),
             reward=np.array([self._reward(*pair) for pair in zip(actions, moves, strict=True)]),
             initial=self._initial(),
-            discount=self.model.discount,
+            discount=model.discount,
             states=joint_names(self.states),
-            actions=joint_names(self.model.actions),
+            actions=joint_names(model.actions),
             observations=tuple(names[i] for i in occurring),
-            visible=np.arange(self.n_states) // (self.n_states // self.n_seen) if self.seen else None,
+            visible=np.arange(self.n_states) // n_hidden if self.seen else None,
         )
-
-    def _names(self, variables: Sequence[Variable]) -> list[str]:
-        return [variable.name for variable in variables]
-
-    def _actions(self) -> itertools.product[tuple[int, ...]]:
-        return itertools.product(*(range(len(v.values)) for v in self.model.actions))
 
     def _given(self, names: Sequence[str], action: dict[str, int]) -> _Cases:
         """One case for every joint value of the state variables, under their ``names`` before or after the move."""
         values = np.unravel_index(np.arange(self.n_states), [len(v.values) for v in self.states])
         value = {name: np.full(self.n_states, chosen) for name, chosen in action.items()}
         value |= dict(zip(names, values, strict=True))
-        return _Cases(np.arange(self.n_states), np.ones(self.n_states), value)
+        return _Cases(np.arange(self.n_states), np.ones(self.n_states), value, self.sizes)
 
-    def _moves(self, action: dict[str, int]) -> _Cases:
-        before = self._given([v.previous for v in self.states], action)
-        return before.extended(self.model.transition, self.sizes)
-
-    def _matrix(self, moves: _Cases) -> sp.csr_array:
-        following = flat_value(moves.value, self.names, self.sizes, len(moves.row))
-        return sp.csr_array((moves.weight, (moves.row, following)), shape=(self.n_states, self.n_states))
+    def _matrix(self, cases: _Cases, names: Sequence[str]) -> sp.csr_array:
+        """Probability of each joint value of ``names``: [row, joint value]."""
+        n = math.prod(self.sizes[name] for name in names)
+        return sp.csr_array((cases.weight, (cases.row, cases.joint(names))), shape=(self.n_states, n))
 
     def _observations(self, action: dict[str, int]) -> sp.csr_array:
         """Joint observations, possible or not: [next state, observation]."""
-        cases = self._given(self.names, action).extended(self.model.observation, self.sizes)
-        names = [*self._names(self.model.observations), *self._names(self.seen)]
-        seen = flat_value(cases.value, names, self.sizes, len(cases.row))
-        n = math.prod(self.sizes[name] for name in names)
-        return sp.csr_array((cases.weight, (cases.row, seen)), shape=(self.n_states, n))
+        cases = self._given(self.after, action).extended(self.model.observation)
+        return self._matrix(cases, [v.name for v in [*self.model.observations, *self.seen]])
 
     def _reward(self, action: dict[str, int], moves: _Cases) -> np.ndarray:
         """Expected reward of ``action``, float64[state]."""
         total = np.zeros(self.n_states)
-        observed = set(self._names(self.model.observations))
         for factor in self.model.rewards:
             cases = moves
-            if observed.intersection(factor.axes):
-                cases = moves.extended(self.model.observation, self.sizes)
-            elif not set(self.names).intersection(factor.axes):
-                cases = self._given([v.previous for v in self.states], action)
-            cell = flat_value(cases.value, factor.axes, self.sizes, len(cases.row))
-            total += np.bincount(cases.row, cases.weight * _lookup(factor.table, cell), minlength=self.n_states)
+            if {v.name for v in self.model.observations}.intersection(factor.axes):
+                cases = moves.extended(self.model.observation)
+            elif not set(self.after).intersection(factor.axes):
+                cases = self._given(self.before, action)
+            paid = cases.weight * _lookup(factor.table, cases.joint(factor.axes))
+            total += np.bincount(cases.row, paid, minlength=self.n_states)
         return total
 
     def _initial(self) -> np.ndarray:
-        nothing = _Cases(np.zeros(1, dtype=np.int64), np.ones(1), {})
-        cases = nothing.extended(self.model.initial, self.sizes)
-        state = flat_value(cases.value, [v.previous for v in self.states], self.sizes, len(cases.row))
-        return np.bincount(state, cases.weight, minlength=self.n_states)
+        nothing = _Cases(np.zeros(1, dtype=np.int64), np.ones(1), {}, self.sizes)
+        cases = nothing.extended(self.model.initial)
+        return np.bincount(cases.joint(self.before), cases.weight, minlength=self.n_states)
 
 
 def _lookup(table: sp.csr_array, cell: np.ndarray) -> np.ndarray:

@@ -11,15 +11,15 @@ A plane has a value only in the states its entries list. ``#`` begins a comment.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 import numpy as np
 
-from whiffclock.pomdp.files.source import Source
+from whiffclock.pomdp.files.source import Source, Words
 
-_WORD = re.compile(r'"[^"]*"|=>|[{}\[\],]|[^\s{}\[\],="]+|.')
+_WORD = re.compile(r'"[^"]*"|=>|[{}\[\],]|[^\s{}\[\],="]+|\S')
+_TOO_SOON = "before the policy does"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,10 @@ class _Node:
 
 def read_planes(source: Source, length: int) -> list[Plane]:
     """The planes in ``source``, over ``length`` hidden states."""
-    root = _Parser(source).parse()
+    words = Words(source, _WORD.findall)
+    root = _node(words)
+    if words.peek():
+        words.refuse("the policy ends before this.")
     kind = _field(source, root, "policyType").word.strip('"')
     known = ("MaxPlanesLowerBound", "MaxPlanesLowerBoundWithObservedState")
     source.require(kind in known, root.line, f"the policy type is {kind!r}; it must be {' or '.join(known)}.")
@@ -56,16 +59,14 @@ def read_planes(source: Source, length: int) -> list[Plane]:
 
 
 def _plane(source: Source, node: _Node, length: int) -> Plane:
-    entries = [entry.word for entry in _field(source, node, "entries").items]
-    lines = [entry.line for entry in _field(source, node, "entries").items]
+    entries = [(entry.word, entry.line) for entry in _field(source, node, "entries").items]
     n, stated = len(entries) // 2, _field(source, node, "numEntries")
-    source.require(
-        stated.word == str(n) and len(entries) % 2 == 0, stated.line, f"there are {n} entries, not {stated.word}."
-    )
-    where = [source.index(word, line, length, "state") for word, line in zip(entries[::2], lines[::2], strict=True)]
+    whole = stated.word == str(n) and len(entries) % 2 == 0
+    source.require(whole, stated.line, f"there are {n} entries, not {stated.word}.")
+    where = [source.index(word, line, length, "state") for word, line in entries[::2]]
     source.require(len(set(where)) == n, node.line, "a plane lists a state twice.")
     visible = node.fields["observed state val"].word if "observed state val" in node.fields else "0"
-    values = source.numbers(entries[1::2], lines[1::2])
+    values = source.numbers([word for word, _ in entries[1::2]], [line for _, line in entries[1::2]])
     return Plane(node.line, _field(source, node, "action").word, visible, np.array(where, dtype=np.int64), values)
 
 
@@ -74,65 +75,38 @@ def _field(source: Source, node: _Node, name: str) -> _Node:
     return node.fields[name]
 
 
-class _Parser:
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.words = [
-            (word, number)
-            for number, line in enumerate(source.read_text().splitlines(), start=1)
-            for word in _WORD.findall(line.partition("#")[0])
-            if not word.isspace()
-        ]
-        self.at = 0
+def _node(words: Words) -> _Node:
+    """A word, or all that stands between braces or brackets."""
+    word = words.next(_TOO_SOON)
+    node = _Node(words.lines[words.at - 1], word)
+    if word == "{":
+        for _ in _parts(words, "}"):
+            name = _name(words)
+            node.fields[name] = _node(words)
+    elif word == "[":
+        for _ in _parts(words, "]"):
+            node.items.append(_node(words))
+    elif word in ("}", "]", ",", "=>", "="):
+        words.at -= 1
+        words.refuse(f"{word!r} stands where a value should.")
+    return node
 
-    def parse(self) -> _Node:
-        """The whole file, one collection."""
-        node = self._node()
-        if self.at < len(self.words):
-            self._refuse("the policy ends before this.")
-        return node
 
-    def _refuse(self, reason: str) -> NoReturn:
-        line = self.words[min(self.at, len(self.words) - 1)][1] if self.words else 1
-        self.source.refuse(line, reason)
+def _parts(words: Words, end: str) -> Iterator[None]:
+    """Once for each of the parts up to ``end``, which have commas between them."""
+    while words.next(_TOO_SOON) != end:
+        words.at -= 1
+        yield
+        if words.peek() not in ("", ",", end):
+            words.refuse(f"{words.peek()!r} stands where a comma or {end!r} should.")
+        words.at += words.peek() == ","
 
-    def _peek(self) -> str:
-        if self.at == len(self.words):
-            self._refuse("the file ends before the policy does.")
-        return self.words[self.at][0]
 
-    def _next(self) -> tuple[str, int]:
-        self._peek()
-        self.at += 1
-        return self.words[self.at - 1]
-
-    def _node(self) -> _Node:
-        word, line = self._next()
-        node = _Node(line, word)
-        if word == "{":
-            self._until("}", lambda: node.fields.update([self._named()]))
-        elif word == "[":
-            self._until("]", lambda: node.items.append(self._node()))
-        elif word in ("}", "]", ",", "=>", "="):
-            self.at -= 1
-            self._refuse(f"{word!r} stands where a value should.")
-        return node
-
-    def _until(self, end: str, read: Callable[[], None]) -> None:
-        """Read parts with commas between them up to ``end``."""
-        while self._peek() != end:
-            read()
-            if self._peek() not in (",", end):
-                self._refuse(f"{self._peek()!r} stands where a comma or {end!r} should.")
-            if self._peek() == ",":
-                self.at += 1
-        self.at += 1
-
-    def _named(self) -> tuple[str, _Node]:
-        words = []
-        while (word := self._next()[0]) != "=>":
-            if word in "{}[],=":
-                self.at -= 1
-                self._refuse(f"{word!r} stands where a name and '=>' should.")
-            words.append(word)
-        return " ".join(words), self._node()
+def _name(words: Words) -> str:
+    parts = []
+    while (word := words.next(_TOO_SOON)) != "=>":
+        if word in "{}[],=":
+            words.at -= 1
+            words.refuse(f"{word!r} stands where a name and '=>' should.")
+        parts.append(word)
+    return " ".join(parts)

@@ -167,7 +167,6 @@ def _read_sparse(element: Element, length: int) -> np.ndarray:
     for entry in element.all("Entry"):
         words = entry.words()
         entry.require(len(words) == 2, "an <Entry> must hold a state and a value.")
-        values[entry.source.index(words[0], entry.line, length, "state")] = entry.source.numbers(words[1:], entry.line)[
-            0
-        ]
+        state = entry.source.index(words[0], entry.line, length, "state")
+        values[state] = entry.source.numbers(words[1:], entry.line)[0]
     return values

@@ -31,12 +31,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 
-from whiffclock.pomdp.files.diagram import fill_from_diagram
-from whiffclock.pomdp.files.factored import Factor, FactoredModel, Variable, flatten
+from whiffclock.pomdp.files.diagram import Diagram
+from whiffclock.pomdp.files.factored import Factor, FactoredModel, Flattening, Variable
 from whiffclock.pomdp.files.source import LARGEST, Source
 from whiffclock.pomdp.files.tables import Table, require_probabilities
 from whiffclock.pomdp.files.xmltree import Element, read_xml
@@ -46,20 +45,13 @@ _FUNCTIONS = ("InitialStateBelief", "StateTransitionFunction", "ObsFunction", "R
 _LETTERS = {"StateVar": "s", "ActionVar": "a", "ObsVar": "o"}
 
 
-def read_pomdpx(path: Path) -> TabularModel:
-    """Read the model in ``path``, its variables multiplied out (see :mod:`whiffclock.pomdp.files.factored`).
-
-    Raises
-    ------
-    InputError
-        Where the file is not such a model: the line, and what would be right.
-    """
-    source = Source(Path(path))
+def read_pomdpx(source: Source) -> TabularModel:
+    """The model in ``source``, its variables multiplied out (see :mod:`whiffclock.pomdp.files.factored`)."""
     root = read_xml(source, "pomdpx", "a PomdpX file")
     root.only("Description", "Discount", "Variable", *_FUNCTIONS)
     model = _Reader(root).model()
     with source.named():
-        return flatten(model)
+        return Flattening(model).result()
 
 
 class _Reader:
@@ -79,35 +71,20 @@ class _Reader:
 
     def model(self) -> FactoredModel:
         """All that the file says."""
-        before, actions, after, observed = self._scopes()
+        states, actions, observations = (self.variables[kind] for kind in ("StateVar", "ActionVar", "ObsVar"))
+        before, after = [v.previous for v in states], [v.name for v in states]
+        chosen, observed = [v.name for v in actions], [v.name for v in observations]
+        discount = self.root.one("Discount")
         return FactoredModel(
-            states=self.variables["StateVar"],
-            actions=self.variables["ActionVar"],
-            observations=self.variables["ObsVar"],
+            states=states,
+            actions=actions,
+            observations=observations,
             initial=self._distributions("InitialStateBelief", before, before),
-            transition=self._distributions("StateTransitionFunction", after, [*actions, *before, *after]),
-            observation=self._distributions("ObsFunction", observed, [*actions, *after, *observed]),
-            rewards=self._payoffs([*actions, *before, *after, *observed]),
-            discount=self._discount(),
+            transition=self._distributions("StateTransitionFunction", after, [*chosen, *before, *after]),
+            observation=self._distributions("ObsFunction", observed, [*chosen, *after, *observed]),
+            rewards=self._payoffs([*chosen, *before, *after, *observed]),
+            discount=discount.source.discount(discount.words(), discount.line),
         )
-
-    def _scopes(self) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Names of the states before the move, the actions, the states after it, and the observations."""
-        states, actions, observed = (self.variables[kind] for kind in ("StateVar", "ActionVar", "ObsVar"))
-        return (
-            [v.previous for v in states],
-            [v.name for v in actions],
-            [v.name for v in states],
-            [v.name for v in observed],
-        )
-
-    def _discount(self) -> float:
-        element = self.root.one("Discount")
-        words = element.words()
-        element.require(len(words) == 1, "<Discount> must hold one number.")
-        discount = float(element.source.numbers(words, element.line)[0])
-        element.require(0 < discount < 1, f"the discount is {discount:g}; it must lie between 0 and 1.")
-        return discount
 
     def _distributions(self, section: str, variables: list[str], parents: list[str]) -> list[Factor]:
         """A distribution for each of ``variables``."""
@@ -165,9 +142,11 @@ class _Reader:
         how = parameter.attributes.get("type", "TBL")
         parameter.require(how in ("TBL", "DD"), f"the parameter type is {how!r}; it must be 'TBL' or 'DD'.")
         if how == "DD":
+            parameter.only("DAG", "SubDAGTemplate")
             pairs = {v.name: v.previous for v in self.variables["StateVar"]}
-            values = {name: self.values[name] for name in axes}
-            fill_from_diagram(table, parameter, values, pairs, probabilities=kind == "ProbTable")
+            templates = {template.attribute("id"): template for template in parameter.all("SubDAGTemplate")}
+            diagram = Diagram(table, {n: self.values[n] for n in axes}, pairs, templates, kind == "ProbTable")
+            diagram.walk(parameter.one("DAG"), {})
             return table
         parameter.only("Entry")
         for entry in parameter.all("Entry"):

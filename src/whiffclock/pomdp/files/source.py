@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,9 +71,16 @@ class Source:
             self.refuse(lines if isinstance(lines, int) else lines[i], f"{words[i]!r} is not a finite number.")
         return values
 
+    def discount(self, words: Sequence[str], line: int) -> float:
+        """``words`` as a discount."""
+        self.require(len(words) == 1, line, "the discount must be one number.")
+        discount = float(self.numbers(words, line)[0])
+        self.require(0 < discount < 1, line, f"the discount is {discount:g}; it must lie between 0 and 1.")
+        return discount
+
     def index(self, word: str, line: int, n: int, what: str) -> int:
         """``word`` as one of the integers 0 to n - 1 that number ``what``."""
-        if not (_is_count(word) and int(word) < n):
+        if not (is_count(word) and int(word) < n):
             self.refuse(line, f"the {what} is {word!r}; it must be a whole number from 0 to {n - 1}.")
         return int(word)
 
@@ -81,13 +88,51 @@ class Source:
         """Where ``word``, a name or else a number, stands among ``names``."""
         place = names.get(word)
         if place is None:
-            place = int(word) if _is_count(word) else len(names)
+            place = int(word) if is_count(word) else len(names)
             if place >= len(names):
-                self.refuse(line, f"{word!r} is no {what}; it must be {_choice(list(names))}.")
+                listed = list(names)
+                choice = (
+                    ", ".join(listed) if len(listed) <= 6 else f"the {len(listed)} from {listed[0]} to {listed[-1]}"
+                )
+                self.refuse(line, f"{word!r} is no {what}; it must be one of {choice}.")
         return place
 
 
-def _is_count(word: str) -> bool:
+class Words:
+    """The words of a text file one by one; ``#`` begins a comment."""
+
+    def __init__(self, source: Source, split: Callable[[str], list[str]]) -> None:
+        self.source, self.at = source, 0
+        self.words: list[str] = []
+        self.lines: list[int] = []
+        for number, line in enumerate(source.read_text().splitlines(), start=1):
+            words = split(line.partition("#")[0])
+            self.words += words
+            self.lines += [number] * len(words)
+
+    @property
+    def line(self) -> int:
+        """Line of the next word; of the last one, at the end."""
+        return self.lines[min(self.at, len(self.lines) - 1)] if self.lines else 1
+
+    def peek(self, ahead: int = 0) -> str:
+        """The next word, or one after it; empty at the end."""
+        return self.words[self.at + ahead] if self.at + ahead < len(self.words) else ""
+
+    def next(self, otherwise: str) -> str:
+        """The next word, or a complaint that the file ends: ``otherwise``."""
+        if self.at == len(self.words):
+            self.refuse(f"the file ends {otherwise}.")
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Refuse the file because of the next word."""
+        self.source.refuse(self.line, reason)
+
+
+def is_count(word: str) -> bool:
+    """Whether ``word`` is a whole number of a sensible size."""
     return word.isascii() and word.isdigit() and len(word) < 12
 
 
@@ -96,9 +141,3 @@ def _is_finite(word: str) -> bool:
         return bool(np.isfinite(float(word)))
     except ValueError:
         return False
-
-
-def _choice(names: list[str]) -> str:
-    if len(names) <= 6:
-        return f"one of {', '.join(names)}"
-    return f"one of the {len(names)} from {names[0]} to {names[-1]}"
