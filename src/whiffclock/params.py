@@ -188,3 +188,15 @@ class EvaluationSettings(Settings):
             self.horizon is None or self.horizon >= 1,
             f"The evaluation horizon is {self.horizon}; it must be at least 1 step.",
         )
+
+
+@dataclass(frozen=True)
+class BayesSettings(Settings):
+    """The model that the Bayesian agent has of its world; its discount is not that of the evaluation."""
+
+    discount: Annotated[float, "Discount per step of the agent's model."] = 0.98
+    floor: Annotated[float, "Least probability of a whiff, and of a blank, in any cell (R14)."] = 1e-3
+
+    def __post_init__(self) -> None:
+        require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
+        require(0 <= self.floor < 0.5, f"The floor is {self.floor:g}; it must lie between 0 and 0.5.")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +10,7 @@ import typer
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.groups import grouped
 from whiffclock.params import require
 
 if TYPE_CHECKING:
@@ -21,7 +20,9 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@grouped
 def reproduce(
+    *,
     profile: Annotated[
         str,
         typer.Option(metavar="NAME", help="quick (2 minutes), standard (10), paper (40); two cores."),
@@ -29,8 +30,7 @@ def reproduce(
     only: Annotated[
         str | None, typer.Option(metavar="IDS", help="Figures such as fig3,fig7,s1; default: all of them.")
     ] = None,
-    plume: opt.PlumeFile = None,
-    source: opt.Source = None,
+    plume: opt.PlumeFile,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report, figures and claims.")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
     workers: opt.Workers = None,
@@ -57,11 +57,11 @@ def reproduce(
     folder = out / "runs" if store is None else store
     require_writable(out)
     require_writable(folder)
-    field = opt.open_plume(plume, source)
+    field = plume.open()
     study, results = Study(field, numbers), JobStore(Store(folder))
-    ahead = outlook(study, results, figures)
+    total, finished = outlook(study, results, figures)
     opt.talk.print(f"Plume: {field.origin}. Profile: {profile}.")
-    with _bar(*ahead, folder) as (progress, say):
+    with opt.job_bar("reproducing", max(1, total), folder, "searches", finished) as (progress, say):
         done = run(study, results, figures, workers or cores(), progress, say)
         say("report")
         began = time.perf_counter()
@@ -89,14 +89,3 @@ def time_table(done: Reproduction, reporting: float) -> Table:
     table.add_row("claims, drawings and page", "", "", f"{reporting:,.1f}")
     table.caption = f"{done.elapsed + reporting:,.1f} s in all"
     return table
-
-
-@contextmanager
-def _bar(total: int, done: int, folder: Path) -> Iterator[tuple[Callable[[int], None], Callable[[str], None]]]:
-    """One display over all jobs; Ctrl-C ends it with a sentence on what is kept."""
-    try:
-        with opt.progress_bar("searches") as bar:
-            job = bar.add_task("reproducing", total=max(1, total), completed=done)
-            yield (lambda n: bar.update(job, advance=n)), (lambda words: bar.update(job, description=words))
-    except KeyboardInterrupt:
-        raise opt.stopped(folder) from None

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
 from rich.filesize import decimal
-from rich.table import Table
+from rich.table import Column, Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.groups import grouped
 from whiffclock.params import InputError, LearningSettings, environment_name, require
 
 if TYPE_CHECKING:
@@ -25,6 +27,10 @@ app.add_typer(runs_app, name="runs")
 StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the run store.")]
 _STORE = opt.REPRODUCTION / "runs"
 _DIGITS_SHOWN = 10
+
+_table = partial(Table, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+_name, _text = partial(Column, no_wrap=True), partial(Column, overflow="fold")
+_number = partial(Column, justify="right", no_wrap=True)
 
 
 @runs_app.command("list")
@@ -55,7 +61,6 @@ def show(
     json: opt.AsJson = False,
 ) -> None:
     """Show what determined a result, and which arrays it has."""
-    from whiffclock.cli.info import readable
     from whiffclock.runs.store import Store, read_record
 
     entry = Store(store).find(key)
@@ -66,24 +71,20 @@ def show(
         return
     description, arrays = told.pop("description"), told.pop("arrays")
     for title, part in (("", told), ("What determined it", description), ("Its arrays", arrays)):
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(justify="right", style="bold")
-        grid.add_column(overflow="fold")
-        for name, value in part.items():
-            grid.add_row(name, readable(value))
         if title:
             opt.out.print(f"\n{title}:")
-        opt.out.print(grid)
+        opt.out.print(opt.facts_table(part))
 
 
 @runs_app.command()
+@grouped
 def export(
+    *,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the NetCDF files.")],
     store: StoreFolder = _STORE,
     profile: Annotated[str, typer.Option(metavar="NAME", help="Profile of the reproduction.")] = "quick",
     only: Annotated[str | None, typer.Option(metavar="IDS", help="What these figures need; default: all.")] = None,
-    plume: opt.PlumeFile = None,
-    source: opt.Source = None,
+    plume: opt.PlumeFile,
 ) -> None:
     """Write the datasets of a finished reproduction as NetCDF: searches, recoveries, and those of figs. 1, 6 and 8."""
     from whiffclock.archive import require_writable
@@ -96,7 +97,7 @@ def export(
     figures, results = parse_figures(only), JobStore(Store(store))
     results.store.entries()
     require_writable(folder)
-    study = Study(opt.open_plume(plume, source), profile_named(profile))
+    study = Study(plume.open(), profile_named(profile))
     total, done = outlook(study, results, figures)
     require(done == total, f"{store} has not all results of this reproduction; whiffclock reproduce computes them.")
     for path in reproduce(study, results, figures).datasets.save(folder):
@@ -182,12 +183,7 @@ def facts(entry: Entry) -> dict[str, Any]:
 
 def runs_table(entries: list[Entry]) -> Table:
     """One line per record, in 80 columns."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("kind", "key"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("what", overflow="fold")
-    for name in ("size", "age"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _table(_name("kind"), _name("key"), _text("what"), _number("size"), _number("age"))
     for entry in entries:
         what = "damaged" if entry.label is None else headline(entry.label.description)
         table.add_row(entry.kind, entry.key[:_DIGITS_SHOWN], what, decimal(entry.size), readable_age(entry.age))
@@ -196,10 +192,7 @@ def runs_table(entries: list[Entry]) -> Table:
 
 def removal_table(found: dict[Path, str], store: Path) -> Table:
     """One line per file to remove."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("file", overflow="fold")
-    table.add_column("why", overflow="fold")
-    table.add_column("size", justify="right", no_wrap=True)
+    table = _table(_text("file"), _text("why"), _number("size"))
     for path, why in found.items():
         table.add_row(str(path.relative_to(store)), why, decimal(path.stat().st_size))
     return table
