@@ -11,14 +11,7 @@ from whiffclock.cli import app, judge
 from whiffclock.cli import options as opt
 from whiffclock.cli import pomdp as solver
 from whiffclock.cli.groups import Spelling, grouped
-from whiffclock.params import (
-    BayesSettings,
-    EvaluationSettings,
-    InputError,
-    WorldSettings,
-    environment_name,
-    require,
-)
+from whiffclock.params import BayesSettings, EvaluationSettings, InputError, WorldSettings, environment_name, require
 
 if TYPE_CHECKING:
     from whiffclock.pomdp.gridsearch import GridSearch

@@ -154,11 +154,8 @@ def compare(
 def record_names(tested: list[tuple[Path, str]]) -> list[str]:
     """A file name for each policy file and environment; with a digest of the path where two would be the same."""
     names = [f"{path.parent.name}-{path.stem}-in-{environment}" for path, environment in tested]
-    digests = [sha256(str(path.resolve()).encode()).hexdigest()[:8] for path, _ in tested]
-    return [
-        f"{name}.npz" if names.count(name) == 1 else f"{name}-{digest}.npz"
-        for name, digest in zip(names, digests, strict=True)
-    ]
+    digests = ["-" + sha256(str(path.resolve()).encode()).hexdigest()[:8] for path, _ in tested]
+    return [f"{name}{digest * (names.count(name) > 1)}.npz" for name, digest in zip(names, digests, strict=True)]
 
 
 def provenance(policy: Policy, result: Evaluation, world: WorldSettings) -> dict[str, Any]:

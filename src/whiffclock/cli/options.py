@@ -56,26 +56,23 @@ def require_new(path: Path | None, force: bool) -> None:
 
 def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
     """The plume in a file, or the built-in one, which there is only one way to read."""
+    from whiffclock.plume import builtin, files
+
     if path is not None:
-        from whiffclock.plume.files import read_plume as read_file
-
-        return read_file(path, settings)
-    from whiffclock.plume.builtin import builtin_plume
-
+        return files.read_plume(path, settings)
     require(settings.source is None, "The built-in plume has a source of its own; --source goes with a plume file.")
     require(settings == ReadSettings(), "Options for reading go with a plume file; the built-in plume needs none.")
-    return builtin_plume()
+    return builtin.builtin_plume()
 
 
 def parse_whole_numbers(text: str, option: str, example: str) -> tuple[int, ...]:
     """``"0,13"`` to (0, 13): as many whole numbers as ``example`` has."""
+    examples = example.split(",")
     try:
-        numbers = tuple(int(part) for part in text.split(","))
-        require(len(numbers) == len(example.split(",")), "")
+        return tuple(int(part) for part, _ in zip(text.split(","), examples, strict=True))
     except ValueError as error:
-        count = {2: "two", 3: "three"}[len(example.split(","))]
+        count = {2: "two", 3: "three"}[len(examples)]
         raise InputError(f"{option} is {text!r}; it must be {count} whole numbers, such as {example}.") from error
-    return numbers
 
 
 def parse_thresholds(names: list[str] | None) -> list[float]:
@@ -109,23 +106,13 @@ Source = Annotated[ReadSettings, Spelling({"source": SOURCE_WORD}, only=("source
 
 
 @dataclass(frozen=True)
-class PlumeFile:
-    """The plume that a command works on."""
+class PlumePart:
+    """The plume that a command works on, or one of its two parts in time."""
 
     plume: Annotated[
         Path | None, "Plume file of any kind in docs/data.md; default: the built-in one.", Word("FILE")
     ] = None
     reading: Source = field(default_factory=ReadSettings)
-
-    def open(self) -> Plume:
-        """Read it."""
-        return read_plume(self.plume, self.reading)
-
-
-@dataclass(frozen=True)
-class PlumePart(PlumeFile):
-    """A plume, or one of its two parts in time."""
-
     part: Annotated[Literal["all", "train", "test"], "Use all of the record, or one of its two parts in time."] = "all"
     train_share: Annotated[float, "Share of the record that is the train part."] = 0.5
 
@@ -137,9 +124,12 @@ class PlumePart(PlumeFile):
         )
 
     def open(self) -> Plume:
-        """Read it, or the part."""
-        plume = super().open()
+        """Read it."""
+        plume = read_plume(self.plume, self.reading)
         return plume if self.part == "all" else plume.split(self.train_share)[self.part == "test"]
+
+
+PlumeFile = Annotated[PlumePart, Spelling(only=("plume",))]
 
 
 def show(facts: dict[str, Any], json: bool, form: str = "g") -> None:
@@ -186,15 +176,10 @@ def job_bar(
             job = bar.add_task(what, total=total, completed=done)
             yield partial(bar.advance, job), lambda words: bar.update(job, description=words)
     except KeyboardInterrupt:
-        raise stopped(folder) from None
-
-
-def stopped(folder: Path) -> typer.Exit:
-    """Say after Ctrl-C what is kept; the exit to raise."""
-    kept = f"what is finished is in {folder}, the same command goes on from there"
-    words = kept if any(folder.rglob("*.npz")) else "nothing was finished"
-    talk.print(f"whiffclock: stopped; {words}.", soft_wrap=True)
-    return typer.Exit(130)
+        kept = f"what is finished is in {folder}, the same command goes on from there"
+        words = kept if any(folder.rglob("*.npz")) else "nothing was finished"
+        talk.print(f"whiffclock: stopped; {words}.", soft_wrap=True)
+        raise typer.Exit(130) from None
 
 
 def progress_bar(unit: str) -> Progress:

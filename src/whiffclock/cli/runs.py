@@ -70,9 +70,9 @@ def show(
         opt.print_json(told)
         return
     description, arrays = told.pop("description"), told.pop("arrays")
-    for title, part in (("", told), ("What determined it", description), ("Its arrays", arrays)):
-        if title:
-            opt.out.print(f"\n{title}:")
+    opt.out.print(opt.facts_table(told))
+    for title, part in (("What determined it", description), ("Its arrays", arrays)):
+        opt.out.print(f"\n{title}:")
         opt.out.print(opt.facts_table(part))
 
 
@@ -160,25 +160,18 @@ def remove(paths: list[Path]) -> None:
 def require_kinds(kinds: list[str], entries: list[Entry], store: Path) -> None:
     """Refuse a kind of which there is nothing, which is more likely a misspelling."""
     known = sorted({entry.kind for entry in entries})
+    there = ", ".join(known) or "none at all"
     for kind in kinds:
-        require(
-            kind in known,
-            f"There are no results of kind {kind} in {store}; there are: {', '.join(known) or 'none at all'}.",
-        )
+        require(kind in known, f"There are no results of kind {kind} in {store}; there are: {there}.")
 
 
 def facts(entry: Entry) -> dict[str, Any]:
     """A record in plain values."""
-    told: dict[str, Any] = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size}
-    written = datetime.fromtimestamp(entry.path.stat().st_mtime, UTC)
-    told["written"] = written.isoformat(timespec="seconds")
+    written = datetime.fromtimestamp(entry.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    told = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size, "written": written}
     if entry.label is None:
         return told | {"damaged": True}
-    return told | {
-        "format": entry.label.format,
-        "version": entry.label.version,
-        "description": entry.label.description,
-    }
+    return told | {name: getattr(entry.label, name) for name in ("format", "version", "description")}
 
 
 def runs_table(entries: list[Entry]) -> Table:
