@@ -10,7 +10,7 @@ import typer
 from whiffclock.cli import app, judge
 from whiffclock.cli import options as opt
 from whiffclock.cli import pomdp as solver
-from whiffclock.cli.groups import Spelling, grouped
+from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import BayesSettings, EvaluationSettings, InputError, WorldSettings, environment_name, require
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ World = Annotated[WorldSettings, Spelling(opt.WORLD_WORDS, only=("radius", "star
 
 
 @bayes_app.command()
-@grouped
+@described
 def solve(
     *,
-    environment: Annotated[str, typer.Option("--environment", "-e", metavar="NAME", help="Environment or threshold.")],
+    environment: Annotated[str, "Environment or threshold.", Word("NAME", short="-e")],
     plume: opt.PlumePart,
     settings: solver.Solver,
     believed: BayesSettings,
     world: World,
-    start: Annotated[Path | None, typer.Option(metavar="FILE", help="Go on from a policy solved before.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the policy in this .npz file.")] = None,
+    start: Annotated[Path | None, "Go on from a policy solved before.", Word("FILE")] = None,
+    out: Annotated[Path | None, "Keep the policy in this .npz file.", Word("FILE")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
@@ -77,13 +77,12 @@ def earlier_vectors(path: Path, model: GridSearch) -> Start:
 
 
 @bayes_app.command()
-@grouped
+@described
 def evaluate(
     *,
     policies: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Solved policies.")] = None,
     agent: Annotated[
-        list[str] | None,
-        typer.Option("--agent", "-a", metavar="NAME", help="QMDP, infotaxis or 'space-aware infotaxis'; repeatable."),
+        list[str] | None, "QMDP, infotaxis or 'space-aware infotaxis'; repeatable.", Word("NAME", short="-a")
     ] = None,
     environment: opt.Environment = None,
     plume: opt.PlumePart,
@@ -104,16 +103,13 @@ def evaluate(
         model = search_model(field, threshold, believed, world)
         tests += [(name, neighbour(name, model), threshold) for name in agent or []]
     results = list(judge.search_all(tests, field, world, settings))
+    places = [environment_name(threshold) for *_, threshold in tests]
     if json:
-        opt.print_json(
-            [
-                {"agent": label, "environment": environment_name(threshold), "microseconds_per_decision": micro}
-                | tested.to_dict()
-                for (label, _, threshold), (tested, micro) in zip(tests, results, strict=True)
-            ]
-        )
+        named = [{"agent": label, "environment": place} for (label, *_), place in zip(tests, places, strict=True)]
+        costs = [{"microseconds_per_decision": micro, **tested.to_dict()} for tested, micro in results]
+        opt.print_json([name | cost for name, cost in zip(named, costs, strict=True)])
         return
     judge.show_table([label for label, *_ in tests], [tested for tested, _ in results], field, settings)
-    for (label, _, threshold), (_, micro) in zip(tests, results, strict=True):
-        opt.talk.print(f"{label} in {environment_name(threshold)}: {micro:.0f} microseconds per decision")
+    for (label, *_), place, (_, micro) in zip(tests, places, results, strict=True):
+        opt.talk.print(f"{label} in {place}: {micro:.0f} microseconds per decision")
     judge.warn_other_plume(field, [policy for _, policy, _ in tests])

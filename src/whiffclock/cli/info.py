@@ -10,10 +10,12 @@ import typer
 from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.words import described
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, LearningSettings, WorldSettings, require
 
 
 @app.command()
+@described
 def info(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A policy or a plume.")] = None,
     json: opt.AsJson = False,

@@ -16,7 +16,7 @@ import typer
 from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.groups import grouped
+from whiffclock.cli.words import Word, described
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, WorldSettings, environment_name, require
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Polic
 
 
 @app.command()
-@grouped
+@described
 def evaluate(
     *,
     policies: Policies,
@@ -37,7 +37,7 @@ def evaluate(
     environment: opt.Environment = None,
     settings: EvaluationSettings,
     world: opt.World,
-    records: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep per-start records here.")] = None,
+    records: Annotated[Path | None, "Keep per-start records here.", Word("DIR")] = None,
     json: opt.AsJson = False,
 ) -> None:
     """Search from every start without exploration: G, T_min/T and f+, with standard errors.
@@ -104,19 +104,17 @@ def show_table(labels: list[str], tested: list[Evaluation], field: Plume, settin
 
 
 @app.command()
-@grouped
+@described
 def compare(
     *,
     policies: Policies,
     plume: opt.PlumePart,
     environment: opt.Environment = None,
-    everywhere: Annotated[bool, typer.Option("--everywhere", help="Test every policy in every plume.")] = False,
-    heuristic_tau: Annotated[int, typer.Option(help="tau of 2Q^h; 0 leaves 2Q^h out.")] = 10,
+    everywhere: Annotated[bool, "Test every policy in every plume."] = False,
+    heuristic_tau: Annotated[int, "tau of 2Q^h; 0 leaves 2Q^h out."] = 10,
     settings: EvaluationSettings,
     world: opt.World,
-    store: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Run store to keep results in; default: none.")
-    ] = None,
+    store: Annotated[Path | None, "Run store to keep results in; default: none.", Word("DIR")] = None,
     json: opt.AsJson = False,
 ) -> None:
     """Put ensembles side by side, with 2Q^h and tuned cast-and-surge, on the same starts."""

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from whiffclock.cli.groups import Spelling, Word
+from whiffclock.cli.words import Spelling, Word
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require
 from whiffclock.plume.layouts import ReadSettings
 
@@ -31,16 +31,12 @@ out = Console(markup=False)
 REPRODUCTION = Path("reproduction")
 
 Environment = Annotated[
-    list[str] | None,
-    typer.Option("--environment", "-e", metavar="NAME", help=f"{', '.join(ENVIRONMENTS)}, or a threshold; repeatable."),
+    list[str] | None, f"{', '.join(ENVIRONMENTS)}, or a threshold; repeatable.", Word("NAME", short="-e")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
-StoreFolder = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="DIR", help="Run store to keep results in; default: inside the output folder."),
-]
-Workers = Annotated[int | None, typer.Option(help="Jobs at once; default: all cores.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Force = Annotated[bool, "Replace a file that is there already."]
+StoreFolder = Annotated[Path | None, "Run store to keep results in; default: inside the output folder.", Word("DIR")]
+Workers = Annotated[int | None, "Jobs at once; default: all cores."]
+AsJson = Annotated[bool, "Print JSON instead of a table."]
 
 
 def require_new(path: Path | None, force: bool) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.groups import Spelling, Word, grouped
+from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.pomdp.settings import SolverSettings
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ def _commands() -> None:
 
 
 @pomdp_app.command()
-@grouped
+@described
 def solve(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .pomdp or .pomdpx file.")],
     settings: Solver,
-    start: Annotated[Path | None, typer.Option(metavar="POLICY", help="Go on from a .policy file.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="POLICY", help="Write the policy to this .policy file.")] = None,
+    start: Annotated[Path | None, "Go on from a .policy file.", Word("POLICY")] = None,
+    out: Annotated[Path | None, "Write the policy to this .policy file.", Word("POLICY")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:

@@ -6,11 +6,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.groups import grouped
+from whiffclock.cli.words import Word, described
 from whiffclock.params import require
 
 if TYPE_CHECKING:
@@ -20,18 +18,13 @@ if TYPE_CHECKING:
 
 
 @app.command()
-@grouped
+@described
 def reproduce(
     *,
-    profile: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="quick (2 minutes), standard (10), paper (40); two cores."),
-    ] = "quick",
-    only: Annotated[
-        str | None, typer.Option(metavar="IDS", help="Figures such as fig3,fig7,s1; default: all of them.")
-    ] = None,
+    profile: Annotated[str, "quick (2 minutes), standard (10), paper (40); two cores.", Word("NAME")] = "quick",
+    only: Annotated[str | None, "Figures such as fig3,fig7,s1; default: all of them.", Word("IDS")] = None,
     plume: opt.PlumeFile,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report, figures and claims.")] = opt.REPRODUCTION,
+    out: Annotated[Path, "Folder for report, figures and claims.", Word("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
     workers: opt.Workers = None,
 ) -> None:

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.groups import grouped
+from whiffclock.cli.words import Word, described
 from whiffclock.params import InputError, LearningSettings, environment_name, require
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 runs_app = typer.Typer(help="List, show and prune the results in a run store.", no_args_is_help=True)
 app.add_typer(runs_app, name="runs")
 
-StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the run store.")]
+StoreFolder = Annotated[Path, "Folder of the run store.", Word("DIR")]
 _STORE = opt.REPRODUCTION / "runs"
 _DIGITS_SHOWN = 10
 
@@ -34,6 +34,7 @@ _number = partial(Column, justify="right", no_wrap=True)
 
 
 @runs_app.command("list")
+@described
 def list_runs(
     kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only this kind, such as policy.")] = None,
     store: StoreFolder = _STORE,
@@ -55,6 +56,7 @@ def list_runs(
 
 
 @runs_app.command()
+@described
 def show(
     key: Annotated[str, typer.Argument(metavar="KEY", help="Key of a result; its first digits will do.")],
     store: StoreFolder = _STORE,
@@ -77,13 +79,13 @@ def show(
 
 
 @runs_app.command()
-@grouped
+@described
 def export(
     *,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the NetCDF files.")],
     store: StoreFolder = _STORE,
-    profile: Annotated[str, typer.Option(metavar="NAME", help="Profile of the reproduction.")] = "quick",
-    only: Annotated[str | None, typer.Option(metavar="IDS", help="What these figures need; default: all.")] = None,
+    profile: Annotated[str, "Profile of the reproduction.", Word("NAME")] = "quick",
+    only: Annotated[str | None, "What these figures need; default: all.", Word("IDS")] = None,
     plume: opt.PlumeFile,
 ) -> None:
     """Write the datasets of a finished reproduction as NetCDF: searches, recoveries, and those of figs. 1, 6 and 8."""
@@ -105,11 +107,12 @@ def export(
 
 
 @runs_app.command()
+@described
 def prune(
     store: StoreFolder = _STORE,
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="Remove all of this kind, too; repeatable.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    kind: Annotated[list[str] | None, "Remove all of this kind, too; repeatable."] = None,
+    dry_run: Annotated[bool, "Only say what would be removed."] = False,
+    yes: Annotated[bool, "Do not ask.", Word(short="-y")] = False,
 ) -> None:
     """Remove what interrupted writes left, damaged results, and results in formats of older versions."""
     from whiffclock.runs.store import Store

@@ -6,11 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.groups import Spelling, Word, grouped
+from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import InputError, LearningSettings, environment_name, require
 
 if TYPE_CHECKING:
@@ -21,33 +19,28 @@ Learning = Annotated[LearningSettings, Spelling({"bootstrap_at_horizon": Word(na
 
 
 @app.command()
-@grouped
+@described
 def train(
     *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the policies.")] = Path("policies"),
+    out: Annotated[Path, "Folder for the policies.", Word("DIR")] = Path("policies"),
     plume: opt.PlumePart,
     environment: opt.Environment = None,
     memory: Annotated[
-        str, typer.Option(metavar="NAME[:N]", help="What agents remember: clock, or window:4, the last 4 observations.")
+        str, "What agents remember: clock, or window:4, the last 4 observations.", Word("NAME[:N]")
     ] = "clock",
     tau: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N[,N]|auto", help="Blank thresholds of the clock: none single-Q, one two-Q, more k-mode."
-        ),
+        str | None, "Blank thresholds of the clock: none single-Q, one two-Q, more k-mode.", Word("N[,N]|auto")
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of agents per environment.")] = 20,
-    first_seed: Annotated[int, typer.Option(help="Seed of the first agent.")] = 0,
+    seeds: Annotated[int, "Number of agents per environment."] = 20,
+    first_seed: Annotated[int, "Seed of the first agent."] = 0,
     learning: Learning,
-    decay: Annotated[
-        float | None, typer.Option(help="Episodes over which both schedules fall; default: 2.5 of 3.")
-    ] = None,
-    split_zero: Annotated[bool, typer.Option("--split-zero", help="One whiff state per mode (R6).")] = False,
-    literal_tau: Annotated[bool, typer.Option("--literal-tau", help="tau_t as a state index (R5).")] = False,
+    decay: Annotated[float | None, "Episodes over which both schedules fall; default: 2.5 of 3."] = None,
+    split_zero: Annotated[bool, "One whiff state per mode (R6)."] = False,
+    literal_tau: Annotated[bool, "tau_t as a state index (R5)."] = False,
     world: opt.World,
     store: opt.StoreFolder = None,
     workers: opt.Workers = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace policies made with other settings.")] = False,
+    force: Annotated[bool, "Replace policies made with other settings."] = False,
     json: opt.AsJson = False,
 ) -> None:
     """Train agents by Q-learning. Every default is the paper's value.
@@ -88,39 +81,34 @@ def train(
         with opt.job_bar("choosing tau", work_in(missing(agents, scanned), field), out) as (progress, _):
             for threshold in chosen:
                 chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, at_once, progress),)
-    jobs = [
-        job
-        for threshold, found in chosen.items()
-        for job in training_jobs(
-            field, threshold, remembered(found), learning, world, range(first_seed, first_seed + seeds)
-        )
-    ]
+    numbers = range(first_seed, first_seed + seeds)
+    ensembles = [training_jobs(field, t, remembered(found), learning, world, numbers) for t, found in chosen.items()]
+    jobs = [job for ensemble in ensembles for job in ensemble]
     folder = PolicyFolder(out, jobs, kept, force=force)
     with opt.job_bar(f"training {len(jobs)} agents", work_in(missing(jobs, folder), field), out) as (progress, _):
         fresh = {job.key for job in execute(jobs, field, folder, at_once, progress)}
-    policies = [run(job, field, folder) for job in jobs]
-
-    summary = [
-        {
-            "file": str(policy_path(out, job)),
-            "agent": job.agent,
-            "environment": environment_name(job.threshold),
-            "memory": job.memory.spec,
-            "tau": job.memory.spec.get("taus", []),
-            "seed": job.seed,
-            "training_return": float(policy.records["curve"][-1, 1]),
-            "training_arrivals": float(policy.records["curve"][-1, 2]),
-            "trained_now": job.key in fresh,
-        }
-        for job, policy in zip(jobs, policies, strict=True)
-    ]
-    if json:
-        opt.print_json(summary)
+    if not json:
+        there = f"{len(jobs) - len(fresh)} were there already; all in {out}/ ({field.origin})"
+        opt.out.print(f"{len(fresh)} policies trained, {there}.")
+        opt.out.print(f"Next: whiffclock compare {out}" + ("" if plume.plume is None else f" --plume {plume.plume}"))
         return
-    opt.out.print(
-        f"{len(fresh)} policies trained, {len(jobs) - len(fresh)} were there already; all in {out}/ ({field.origin})."
+    curves = [run(job, field, folder).records["curve"] for job in jobs]
+    opt.print_json(
+        [
+            {
+                "file": str(policy_path(out, job)),
+                "agent": job.agent,
+                "environment": environment_name(job.threshold),
+                "memory": job.memory.spec,
+                "tau": job.memory.spec.get("taus", []),
+                "seed": job.seed,
+                "training_return": float(curve[-1, 1]),
+                "training_arrivals": float(curve[-1, 2]),
+                "trained_now": job.key in fresh,
+            }
+            for job, curve in zip(jobs, curves, strict=True)
+        ]
     )
-    opt.out.print(f"Next: whiffclock compare {out}" + ("" if plume.plume is None else f" --plume {plume.plume}"))
 
 
 def parse_taus(text: str | None) -> tuple[int, ...] | None:

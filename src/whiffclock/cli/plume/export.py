@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from whiffclock.cli import options as opt
-from whiffclock.cli.groups import Spelling, Word, grouped
 from whiffclock.cli.plume import plume_app
+from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import InputError, require
 from whiffclock.plume.layouts import ReadSettings
 
@@ -44,15 +44,13 @@ Reading = Annotated[ReadSettings, Spelling(_WORDS)]
 
 
 @plume_app.command()
-@grouped
+@described
 def export(
     *,
     files: Annotated[
         list[Path], typer.Argument(metavar="[PLUME] FILE", help="What to read (default: built in), what to write.")
     ],
-    frames: Annotated[
-        str | None, typer.Option(metavar="FIRST:END", help="Snapshots to keep; END is the first left out.")
-    ] = None,
+    frames: Annotated[str | None, "Snapshots to keep; END is the first left out.", Word("FIRST:END")] = None,
     reading: Reading,
     force: opt.Force = False,
     json: opt.AsJson = False,

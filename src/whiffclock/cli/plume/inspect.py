@@ -1,106 +1,91 @@
 """``whiffclock plume inspect`` and ``whiffclock plume compare``: what is a plume like?"""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from whiffclock.cli import options as opt
-from whiffclock.cli.groups import Word, grouped
 from whiffclock.cli.plume import plume_app
-from whiffclock.params import ENVIRONMENTS, require, require_threshold
+from whiffclock.cli.words import Word, described
+from whiffclock.params import ENVIRONMENTS, environment_name, require, require_threshold
 from whiffclock.plume.layouts import ReadSettings
 
-if TYPE_CHECKING:
-    from whiffclock.plume import Plume
-    from whiffclock.plume.statistics import PlumeStatistics
+
+def parse_threshold(text: str) -> float:
+    """An environment's name or a positive number."""
+    value = opt.parse_threshold(text, "--threshold")
+    require_threshold(value)
+    return value
+
 
 _WHIFFS = f"Where a whiff begins: a number, or {', '.join(ENVIRONMENTS)}."
+Threshold = Annotated[float, _WHIFFS, Word("C|NAME", parse_threshold, environment_name)]
+Page = Annotated[Path | None, "Draw a page: .png, .pdf or .svg.", Word("FILE")]
+_DENSE = ENVIRONMENTS["dense"]
 _PAGES = (".png", ".pdf", ".svg")
 
 
-@dataclass(frozen=True)
-class Look:
-    """What to measure in plumes, and where to draw it."""
-
-    threshold: Annotated[str, _WHIFFS, Word("C|NAME")] = "dense"
-    out: Annotated[Path | None, "Draw a page: .png, .pdf or .svg.", Word("FILE")] = None
-    force: Annotated[bool, "Replace a file that is there already."] = False
-
-    def __post_init__(self) -> None:
-        require_threshold(self.value)
-        if self.out is not None:
-            require(self.out.suffix in _PAGES, f"--out is {self.out}; a page ends in {', '.join(_PAGES)}.")
-            require(not self.out.is_dir(), f"--out is {self.out}, which is a folder; name a file.")
-            opt.require_new(self.out, self.force)
-
-    @property
-    def value(self) -> float:
-        """The threshold as a number."""
-        return opt.parse_threshold(self.threshold, "--threshold")
-
-    def measure(self, plumes: list[Plume]) -> list[PlumeStatistics]:
-        """Statistics of plumes at the threshold."""
-        from whiffclock.plume.statistics import plume_statistics
-
-        with opt.talk.status("measuring"):
-            return [plume_statistics(plume, self.value) for plume in plumes]
-
-
 @plume_app.command()
-@grouped
+@described
 def inspect(
     *,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A plume; default: the built-in one.")] = None,
     reading: opt.Source,
-    look: Look,
+    threshold: Threshold = _DENSE,
+    out: Page = None,
+    force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
     """Measure a plume: whiffs, widths, durations, correlations; draw it on one page."""
     from whiffclock.paper.plume.tables import statistics_tables
     from whiffclock.plume.statistics import plume_statistics
 
+    check_page(out, force)
     plume = opt.read_plume(file, reading)
-    (statistics,) = look.measure([plume])
+    with opt.talk.status("measuring"):
+        statistics = plume_statistics(plume, threshold)
     if json:
         opt.print_json(statistics.to_dict())
     else:
         snapshots, length, width = plume.field.shape
         grid = f"{snapshots:,} snapshots of {length} x {width} cells, source at {plume.source}"
-        opt.out.print(f"{plume.origin}\n{grid}; whiffs at c >= {look.value:g}\n", highlight=False)
+        opt.out.print(f"{plume.origin}\n{grid}; whiffs at c >= {threshold:g}\n", highlight=False)
         for table in statistics_tables(statistics):
             opt.out.print(table)
-    if look.out is not None:
+    if out is not None:
         from whiffclock.paper.plume.page import plume_page
 
         with opt.talk.status("drawing"):
-            shown = [c for c in sorted({*ENVIRONMENTS.values(), look.value}) if plume.reaches(c)]
-            plume_page(plume, [statistics if c == look.value else plume_statistics(plume, c) for c in shown], look.out)
-        opt.talk.print(f"Page: {look.out}")
+            shown = [c for c in sorted({*ENVIRONMENTS.values(), threshold}) if plume.reaches(c)]
+            plume_page(plume, [statistics if c == threshold else plume_statistics(plume, c) for c in shown], out)
+        opt.talk.print(f"Page: {out}")
 
 
 @plume_app.command()
-@grouped
+@described
 def compare(
     *,
     a: Annotated[Path | None, typer.Argument(metavar="[A]", help="A plume; default: the built-in one.")] = None,
     b: Annotated[Path | None, typer.Argument(metavar="[B]", help="Another; default: the DNS figures.")] = None,
-    look: Look,
+    threshold: Threshold = _DENSE,
+    out: Page = None,
+    force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
     """Lay two plumes side by side, or one beside what is known of the paper's DNS."""
     from whiffclock.paper.plume.tables import dns_table, pair_table
     from whiffclock.plume import dns
+    from whiffclock.plume.statistics import plume_statistics
 
     require(
-        b is not None or look.value == dns.THRESHOLD,
-        f"The DNS figures are at {dns.THRESHOLD:g}; at {look.value:g}, name a second plume to compare with.",
+        b is not None or threshold == dns.THRESHOLD,
+        f"The DNS figures are at {dns.THRESHOLD:g}; at {threshold:g}, name a second plume to compare with.",
     )
+    check_page(out, force)
     plumes = [opt.read_plume(path, ReadSettings()) for path in ((a,) if b is None else (a, b))]
-    measured = look.measure(plumes)
+    with opt.talk.status("measuring"):
+        measured = [plume_statistics(plume, threshold) for plume in plumes]
     if len(measured) == 1:
         rows = dns.beside_dns(measured[0])
         if json:
@@ -111,10 +96,18 @@ def compare(
     elif json:
         opt.print_json({"A": measured[0].to_dict(), "B": measured[1].to_dict()})
     else:
-        caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {look.value:g}"
+        caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {threshold:g}"
         opt.out.print(pair_table((measured[0], measured[1]), caption))
-    if look.out is not None:
+    if out is not None:
         from whiffclock.paper.plume.page import comparison_page
 
-        comparison_page(measured, ["A", "B"][: len(measured)], look.out)
-        opt.talk.print(f"Page: {look.out}")
+        comparison_page(measured, ["A", "B"][: len(measured)], out)
+        opt.talk.print(f"Page: {out}")
+
+
+def check_page(out: Path | None, force: bool) -> None:
+    """Refuse a page that cannot be drawn, before any work is done."""
+    if out is not None:
+        require(out.suffix in _PAGES, f"--out is {out}; a page ends in {', '.join(_PAGES)}.")
+        require(not out.is_dir(), f"--out is {out}, which is a folder; name a file.")
+        opt.require_new(out, force)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from whiffclock.cli import options as opt
-from whiffclock.cli.groups import Spelling, Word, grouped
 from whiffclock.cli.plume import plume_app
+from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import require
 from whiffclock.plume.simulate.recipe import SimulationSettings
 
@@ -23,7 +23,7 @@ Simulation = Annotated[SimulationSettings, Spelling({"points": _POINTS, "roughne
 
 
 @plume_app.command()
-@grouped
+@described
 def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> None:
     """Simulate a turbulent channel flow with a point source of odor. The defaults make the built-in plume.
 
@@ -46,12 +46,13 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
 
 
 @plume_app.command()
+@described
 def standin(
     out: Out,
-    snapshots: Annotated[int, typer.Option(help="Length of the record.")] = 2598,
-    length: Annotated[int, typer.Option(help="Cells along the wind.")] = 123,
-    width: Annotated[int, typer.Option(help="Cells across the wind.")] = 27,
-    seed: Annotated[int, typer.Option(help="Seed of the puffs.")] = 0,
+    snapshots: Annotated[int, "Length of the record."] = 2598,
+    length: Annotated[int, "Cells along the wind."] = 123,
+    width: Annotated[int, "Cells across the wind."] = 27,
+    seed: Annotated[int, "Seed of the puffs."] = 0,
     force: opt.Force = False,
 ) -> None:
     """Make a stand-in plume of drifting puffs. It is instant, and it is not turbulence."""
