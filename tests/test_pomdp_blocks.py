@@ -132,7 +132,7 @@ def check_tree(tree, root, tolerance):
     nodes = 0
     for node, spread in walk_all(tree, root):
         nodes += 1
-        assert tree.block[node] == model.block(spread.belief)
+        assert tree.block[node] == spread.belief.block
         assert tree.lower[node] <= tree.upper[node] + tolerance
         if not (node == 0 and model.looks_first):
             assert 0 <= tree.pick[node] < len(vectors.actions(int(tree.block[node])))

@@ -215,11 +215,7 @@ def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, n
 
 
 #: Cheaper choices on the same belief, by name.
-NEIGHBOURS: dict[str, Choice] = {
-    "QMDP": qmdp,
-    "infotaxis": infotaxis,
-    "space-aware infotaxis": space_aware_infotaxis,
-}
+NEIGHBOURS: dict[str, Choice] = {"QMDP": qmdp, "infotaxis": infotaxis, "space-aware infotaxis": space_aware_infotaxis}
 
 
 def discounted_rewards(policy: BeliefPolicy, steps: int = 500, seed: int = 0, repeats: int = 1) -> np.ndarray:

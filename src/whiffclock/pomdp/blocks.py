@@ -70,13 +70,11 @@ class BlockModel:
             self.states.append(support)
         else:
             self.root_block = int(first)
-        place = np.zeros(len(home), dtype=np.int64)
+        self._home, self._place = home, np.zeros(len(home), dtype=np.int64)
         for members in self.states[: home.max() + 1]:
-            place[members] = np.arange(len(members))
+            self._place[members] = np.arange(len(members))
         self.blocks = [
-            _look(tables, self.states, seeds, home)
-            if self.looks_first and k == self.root_block
-            else _block(tables, self.joint, self.states, states, home, place)
+            self._look(seeds) if self.looks_first and k == self.root_block else self._steps(states)
             for k, states in enumerate(self.states)
         ]
 
@@ -88,10 +86,6 @@ class BlockModel:
     def edges(self, block: int) -> Edges:
         """Possible steps from a block."""
         return self.blocks[block].edges
-
-    def block(self, belief: BlockBelief) -> int:
-        """Block of a belief."""
-        return belief.block
 
     def root(self) -> BlockBelief:
         """The initial belief."""
@@ -122,6 +116,49 @@ class BlockModel:
     def upper(self) -> BlockUpper:
         """The fast informed bound."""
         return BlockUpper(self)
+
+    def _steps(self, own: np.ndarray) -> Block:
+        """The block of the states ``own``: an edge for each action and observation that can happen in it."""
+        tables, joint = self.tables, self.joint
+        row = np.full(len(tables.states), -1)
+        row[own] = np.arange(len(own))
+        mine = np.flatnonzero(row[joint.state] >= 0)
+        mine = mine[np.lexsort((row[joint.state[mine]], joint.observation[mine], joint.action[mine]))]
+        outcome = joint.action[mine] * len(tables.observations) + joint.observation[mine]
+        named, edge = np.unique(outcome, return_inverse=True)
+        action, observation = np.divmod(named, len(tables.observations))
+        following = joint.following[mine]
+        target = np.empty(len(named), dtype=np.int64)
+        target[edge] = self._home[following]
+        slots = np.arange(len(named))[:, None] * len(own) + np.arange(len(own) + 1)
+        start = np.searchsorted(edge * len(own) + row[joint.state[mine]], slots)
+        edges = Edges(action, observation, target, np.searchsorted(action, np.arange(len(tables.actions) + 1)))
+        return self._packed(own, tables.reward[:, own], edges, (start, self._place[following], joint.chance[mine]))
+
+    def _look(self, seeds: list[np.ndarray]) -> Block:
+        """The first look: one action without reward, which shows the fully observed variables."""
+        own = self.states[-1]
+        target = np.array([self._home[seed[0]] for seed in seeds])
+        column = [np.searchsorted(self.states[to], seed) for seed, to in zip(seeds, target, strict=True)]
+        start = np.stack([np.searchsorted(seed, np.append(own, own[-1] + 1)) for seed in seeds])
+        start += np.cumsum([0] + [len(seed) for seed in seeds[:-1]])[:, None]
+        seen = np.array([self.tables.visible[seed[0]] for seed in seeds])  # type: ignore[index]
+        edges = Edges(np.zeros_like(target), seen, target, np.array([0, len(seeds)]))
+        return self._packed(own, np.zeros((1, len(own))), edges, (start, np.concatenate(column), np.ones(len(own))))
+
+    def _packed(self, own: np.ndarray, reward: np.ndarray, edges: Edges, matrices: tuple[np.ndarray, ...]) -> Block:
+        start, column, entry = matrices
+        targets = np.unique(edges.block)
+        return Block(
+            states=own,
+            reward=np.ascontiguousarray(reward),
+            edges=edges,
+            start=start.astype(np.int64),
+            column=column.astype(np.int64),
+            entry=np.ascontiguousarray(entry),
+            groups=tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets),
+            reach=max(len(self.states[to]) for to in targets),
+        )
 
 
 def _first_supports(tables: TabularModel) -> list[np.ndarray]:
@@ -189,66 +226,6 @@ def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) 
     return home
 
 
-def _block(
-    tables: TabularModel,
-    joint: Joint,
-    states: list[np.ndarray],
-    own: np.ndarray,
-    home: np.ndarray,
-    place: np.ndarray,
-) -> Block:
-    """The edges of one block: one for each action and observation that can happen in it."""
-    row = np.full(len(tables.states), -1)
-    row[own] = np.arange(len(own))
-    mine = np.flatnonzero(row[joint.state] >= 0)
-    mine = mine[np.lexsort((row[joint.state[mine]], joint.observation[mine], joint.action[mine]))]
-    outcome = joint.action[mine] * len(tables.observations) + joint.observation[mine]
-    named, edge = np.unique(outcome, return_inverse=True)
-    action, observation = np.divmod(named, len(tables.observations))
-    following = joint.following[mine]
-    target = np.empty(len(named), dtype=np.int64)
-    target[edge] = home[following]
-    slots = np.arange(len(named))[:, None] * len(own) + np.arange(len(own) + 1)
-    start = np.searchsorted(edge * len(own) + row[joint.state[mine]], slots)
-    edges = Edges(action, observation, target, np.searchsorted(action, np.arange(len(tables.actions) + 1)))
-    return _packed(states, own, tables.reward[:, own], edges, start, place[following], joint.chance[mine])
-
-
-def _look(tables: TabularModel, states: list[np.ndarray], seeds: list[np.ndarray], home: np.ndarray) -> Block:
-    """The first look: one action without reward, which shows the fully observed variables."""
-    own = states[-1]
-    target = np.array([home[seed[0]] for seed in seeds])
-    column = [np.searchsorted(states[to], seed) for seed, to in zip(seeds, target, strict=True)]
-    start = np.stack([np.searchsorted(seed, np.append(own, own[-1] + 1)) for seed in seeds])
-    start += np.cumsum([0] + [len(seed) for seed in seeds[:-1]])[:, None]
-    seen = np.array([tables.visible[seed[0]] for seed in seeds])  # type: ignore[index]
-    edges = Edges(np.zeros_like(target), seen, target, np.array([0, len(seeds)]))
-    reward, entry = np.zeros((1, len(own))), np.ones(len(own))
-    return _packed(states, own, reward, edges, start, np.concatenate(column), entry)
-
-
-def _packed(
-    states: list[np.ndarray],
-    own: np.ndarray,
-    reward: np.ndarray,
-    edges: Edges,
-    start: np.ndarray,
-    column: np.ndarray,
-    entry: np.ndarray,
-) -> Block:
-    targets = np.unique(edges.block)
-    return Block(
-        states=own,
-        reward=np.ascontiguousarray(reward),
-        edges=edges,
-        start=start.astype(np.int64),
-        column=column.astype(np.int64),
-        entry=np.ascontiguousarray(entry),
-        groups=tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets),
-        reach=max(len(states[to]) for to in targets),
-    )
-
-
 def worst_value(model: BlockModel) -> float:
     """What no policy can fall below."""
     return float(model.tables.reward.min()) / (1 - model.discount)
@@ -263,7 +240,7 @@ def to_table(model: BlockModel, vectors: Vectors) -> tuple[np.ndarray, np.ndarra
     tables = model.tables
     rows, actions = [], []
     for k, states in enumerate(model.states):
-        if model.looks_first and k == model.block(model.root()):
+        if model.looks_first and k == model.root_block:
             continue
         empty = np.full(len(tables.states), -np.inf)
         if tables.visible is not None:

@@ -27,10 +27,11 @@ _NEGLIGIBLE = 1e-3
 
 @dataclass(frozen=True)
 class GridBelief:
-    """Cells (flat numbers, int32[j]) and their weights (float32[j]), which sum to one."""
+    """Cells (flat numbers, int32[j]) and their weights (float32[j]), which sum to one; there is one block."""
 
     cells: np.ndarray
     weights: np.ndarray
+    block: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,6 @@ class GridSearch:
     def edges(self, block: int) -> Edges:
         """Every move with every observation."""
         return self._edges
-
-    def block(self, belief: GridBelief) -> int:
-        """There is one block."""
-        return 0
 
     def key(self, belief: GridBelief) -> bytes | None:
         """None: two histories hardly ever lead to the same belief."""

@@ -32,16 +32,9 @@ Upper: TypeAlias = "GridUpper | BlockUpper"
 
 @dataclass(frozen=True)
 class Edges:
-    """The possible steps from a block.
+    """The possible steps from a block: action, observation, and the block it leads to, each int64[edge].
 
-    Attributes
-    ----------
-    action, observation
-        Of each edge, int64[edge]; sorted by action.
-    block
-        The block it leads to, int64[edge].
-    first
-        Position of each action's first edge, int64[action + 1].
+    They are sorted by action; ``first`` is the position of each action's first edge, int64[action + 1].
     """
 
     action: np.ndarray
@@ -52,18 +45,10 @@ class Edges:
 
 @dataclass(frozen=True)
 class Spread:
-    """A belief and its children.
+    """A belief and its children, which are in the model's own form.
 
-    Attributes
-    ----------
-    belief
-        What was spread.
-    reward
-        Expected reward of each action, float64[action].
-    probability
-        Of each edge of the block, float64[edge].
-    children
-        The children, in the model's own form.
+    ``reward`` is what each action is expected to pay, float64[action]; ``probability`` that of each edge of the
+    block, float64[edge].
     """
 
     belief: Any

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,12 +38,12 @@ _SHARES_APART = {"policy": 1.0, "bounds": 0.1, "upper": 10.0}
 class Progress:
     """How far the solver has come."""
 
-    seconds: float
     lower: float
     upper: float
     vectors: int
     backups: int
     nodes: int
+    seconds: float
     megabytes: float
 
 
@@ -65,18 +65,8 @@ class Solution:
 
     def to_dict(self) -> dict[str, Any]:
         """Summary in plain values."""
-        last = self.history[-1]
-        return {
-            "lower": self.lower,
-            "upper": self.upper,
-            "gap": self.upper - self.lower,
-            "vectors": len(self.vectors),
-            "backups": self.backups,
-            "nodes": last.nodes,
-            "seconds": self.seconds,
-            "megabytes": last.megabytes,
-            "ended": self.ended,
-        }
+        bounds = {"lower": self.lower, "upper": self.upper, "gap": self.upper - self.lower}
+        return {**bounds, **asdict(self.history[-1]), "ended": self.ended}
 
 
 def solve(
@@ -92,7 +82,7 @@ def solve(
     start
         Vectors to begin with: those of a policy solved before. What is not a lower bound is refused.
     progress
-        Hears of the state of things about ten times a second.
+        Called about ten times a second.
     """
     with threadpool_limits(1), _interrupt() as interrupted:
         return _Run(model, settings or SolverSettings(), start or [], progress, interrupted).solve()
@@ -177,7 +167,7 @@ class _Run:
     def _report(self) -> None:
         lower, upper = float(self.tree.lower[0]), float(self.tree.upper[0])
         total = sum(self.backups.values())
-        state = Progress(self._elapsed(), lower, upper, len(self.vectors), total, self.tree.size, self._megabytes())
+        state = Progress(lower, upper, len(self.vectors), total, self.tree.size, self._elapsed(), self._megabytes())
         self.history.append(state)
         if self.progress is not None:
             self.progress(state)

@@ -79,7 +79,7 @@ class Tree:
         node, first = self.size, self.edges_used
         end = first + len(spread.probability)
         self._grow(node + 1, end)
-        self.block[node] = self.model.block(spread.belief)
+        self.block[node] = spread.belief.block
         self.first_edge[node + 1] = end
         self.lower[node], self.upper[node], self.pick[node] = lower, upper, pick
         self.seen_vectors[node], self.seen_upper[node] = 0, -1

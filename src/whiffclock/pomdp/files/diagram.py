@@ -25,18 +25,9 @@ from whiffclock.pomdp.files.xmltree import Element
 
 @dataclass(frozen=True)
 class Diagram:
-    """Where a diagram is written to.
+    """A table to fill, whose axes are the variables ``values``.
 
-    Attributes
-    ----------
-    table, values
-        The table, and the numbers of the values of the variable along each axis.
-    previous
-        Name of each state variable before the move.
-    templates
-        The diagrams that ``template`` names.
-    probabilities
-        Whether values must lie between 0 and 1.
+    ``previous`` names each state variable before the move; ``probabilities`` must lie between 0 and 1.
     """
 
     table: Table

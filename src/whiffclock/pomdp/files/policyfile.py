@@ -35,15 +35,7 @@ _SCHEMA = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespace
 
 
 def read_policy(path: Path, model: TabularModel) -> tuple[np.ndarray, np.ndarray]:
-    """Read a policy for ``model``.
-
-    Returns
-    -------
-    vectors
-        float64[vector, state], -inf where a vector says nothing.
-    actions
-        The action of each, int64[vector].
-    """
+    """Vectors of a policy for ``model``, float64[vector, state], -inf where they say nothing; action of each."""
     source, blocks = Source(Path(path)), _blocks(model)
     xml = source.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
     planes = _read_alpha(source, blocks) if xml else read_planes(source, blocks.shape[1])
@@ -66,16 +58,10 @@ def write_policy(
     floor: float | None = None,
     name: str = "",
 ) -> None:
-    """Write a policy for ``model``, the whole file or nothing.
+    """Write a policy for ``model``, the file ``name``: vectors and actions as :func:`read_policy` returns them.
 
-    Parameters
-    ----------
-    vectors, actions
-        As :func:`read_policy` returns them. A vector is written once for each visible value on which it is finite.
-    floor
-        Stands in for -inf where the model has no visible variables: no policy must be worth less than this.
-    name
-        Name of the model's file.
+    A vector is written once for each visible value on which it is finite. Where the model has no visible
+    variables, ``floor`` stands in for -inf: no policy must be worth less than this.
     """
     blocks = _blocks(model)
     vectors = _checked(model, np.asarray(vectors, dtype=np.float64), np.asarray(actions), floor)
