@@ -28,7 +28,7 @@ World = Annotated[WorldSettings, Spelling(opt.WORLD_WORDS, only=("radius", "star
 def solve(
     *,
     environment: Annotated[str, "Environment or threshold.", Word("NAME", short="-e")],
-    plume: opt.PlumePart,
+    plume: opt.PlumeSettings,
     settings: solver.Solver,
     believed: BayesSettings,
     world: World,
@@ -85,7 +85,7 @@ def evaluate(
         list[str] | None, "QMDP, infotaxis or 'space-aware infotaxis'; repeatable.", Word("NAME", short="-a")
     ] = None,
     environment: opt.Environment = None,
-    plume: opt.PlumePart,
+    plume: opt.PlumeSettings,
     settings: EvaluationSettings,
     believed: BayesSettings,
     world: World,

@@ -33,7 +33,7 @@ Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Polic
 def evaluate(
     *,
     policies: Policies,
-    plume: opt.PlumePart,
+    plume: opt.PlumeSettings,
     environment: opt.Environment = None,
     settings: EvaluationSettings,
     world: opt.World,
@@ -108,7 +108,7 @@ def show_table(labels: list[str], tested: list[Evaluation], field: Plume, settin
 def compare(
     *,
     policies: Policies,
-    plume: opt.PlumePart,
+    plume: opt.PlumeSettings,
     environment: opt.Environment = None,
     everywhere: Annotated[bool, "Test every policy in every plume."] = False,
     heuristic_tau: Annotated[int, "tau of 2Q^h; 0 leaves 2Q^h out."] = 10,

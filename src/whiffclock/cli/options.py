@@ -98,11 +98,11 @@ def parse_start(text: str) -> float | None:
 WORLD_WORDS = {"start_threshold": Word("C|own", parse_start, note=" 'own': the environment's threshold (R10).")}
 World = Annotated[WorldSettings, Spelling(WORLD_WORDS)]
 SOURCE_WORD = Word("X,Y", partial(parse_whole_numbers, option="--source", example="0,13"))
-Source = Annotated[ReadSettings, Spelling({"source": SOURCE_WORD}, only=("source",))]
+Source = Annotated[ReadSettings, Spelling({"source": SOURCE_WORD}, only=("source",), panel="Plume")]
 
 
 @dataclass(frozen=True)
-class PlumePart:
+class PlumeSettings:
     """The plume that a command works on, or one of its two parts in time."""
 
     plume: Annotated[
@@ -125,7 +125,7 @@ class PlumePart:
         return plume if self.part == "all" else plume.split(self.train_share)[self.part == "test"]
 
 
-PlumeFile = Annotated[PlumePart, Spelling(only=("plume",))]
+PlumeFile = Annotated[PlumeSettings, Spelling(only=("plume",))]
 
 
 def show(facts: dict[str, Any], json: bool, form: str = "g") -> None:

@@ -30,8 +30,9 @@ def reproduce(
 ) -> None:
     """Reproduce the paper: train, test and measure what its figures show, and write a report.
 
-    What is done stays done: after an interruption, the same command goes on. The datasets behind figures and claims are
-    in DIR/data; ``whiffclock report DIR`` draws them again.
+    What is done stays done: after an interruption, the same command goes on.
+    The datasets behind figures and claims are in DIR/data; ``whiffclock report
+    DIR`` draws them again.
     """
     require(workers is None or workers >= 1, f"--workers is {workers}; it must be at least 1.")
     from whiffclock.archive import require_writable

@@ -14,7 +14,6 @@ from whiffclock.params import InputError, LearningSettings, environment_name, re
 if TYPE_CHECKING:
     from whiffclock.memory import Memory
 
-
 Learning = Annotated[LearningSettings, Spelling({"bootstrap_at_horizon": Word(name="bootstrap")})]
 
 
@@ -23,7 +22,7 @@ Learning = Annotated[LearningSettings, Spelling({"bootstrap_at_horizon": Word(na
 def train(
     *,
     out: Annotated[Path, "Folder for the policies.", Word("DIR")] = Path("policies"),
-    plume: opt.PlumePart,
+    plume: opt.PlumeSettings,
     environment: opt.Environment = None,
     memory: Annotated[
         str, "What agents remember: clock, or window:4, the last 4 observations.", Word("NAME[:N]")
@@ -45,8 +44,8 @@ def train(
 ) -> None:
     """Train agents by Q-learning. Every default is the paper's value.
 
-    A policy that is already in the folder, made with the same settings, is kept: an interrupted training
-    of an ensemble goes on where it stopped.
+    A policy that is already in the folder, made with the same settings, is
+    kept: an interrupted training of an ensemble goes on where it stopped.
     """
     from whiffclock.archive import require_writable
     from whiffclock.memory import parse_memory

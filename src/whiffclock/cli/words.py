@@ -1,11 +1,11 @@
 """Options from descriptions: of the parameters of a command, and of the settings that it takes.
 
 A parameter or a setting that is annotated with a text is an option. A parameter whose type is a dataclass becomes the
-options of its fields, and the command gets the finished, validated object.
+options of its fields, in a panel of their own in the help, and the command gets the finished, validated object.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from operator import itemgetter
@@ -37,10 +37,11 @@ class Word:
 
 @dataclass(frozen=True)
 class Spelling:
-    """Note to a dataclass: the words for some of its fields, and which are options, if not all."""
+    """Note to a dataclass: words for some of its fields, which fields are options, if not all, and in which panel."""
 
     words: Mapping[str, Word] = field(default_factory=dict)
     only: tuple[str, ...] = ()
+    panel: str = ""
 
 
 def described(command: Callable[..., None]) -> Callable[..., None]:
@@ -71,16 +72,17 @@ def _part(name: str, hint: Any, default: Any, spelling: Spelling) -> Part | None
     """The options of a dataclass or the option of a type with a text; None if it is neither."""
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if isinstance(kind, type) and is_dataclass(kind):
-        spelling, hints = notes[0] if notes else spelling, get_type_hints(kind, include_extras=True)
-        parts = {f.name: _part(f.name, hints[f.name], f.default, spelling) for f in fields(kind)}
+        hints, panel = get_type_hints(kind, include_extras=True), kind.__name__.removesuffix("Settings")
+        how = replace(notes[0] if notes else spelling, panel=(notes[0].panel if notes else "") or panel)
+        parts = {f.name: _part(f.name, hints[f.name], f.default, how) for f in fields(kind)}
         return _together(kind, {name: part for name, part in parts.items() if part is not None})
     if not notes or not isinstance(notes[0], str) or name not in (spelling.only or (name,)):
         return None
     text, word = (*notes, Word())[:2]
-    return _option(name, kind, default, text, spelling.words.get(name, word))
+    return _option(name, kind, default, text, spelling.words.get(name, word), spelling.panel or None)
 
 
-def _option(name: str, kind: Any, default: Any, text: str, word: Word) -> Part:
+def _option(name: str, kind: Any, default: Any, text: str, word: Word, panel: str | None) -> Part:
     name, metavar, read = word.name or name, word.metavar, word.read
     default = None if word.optional else ... if default is Parameter.empty else default
     if get_origin(kind) is Literal:
@@ -88,7 +90,8 @@ def _option(name: str, kind: Any, default: Any, text: str, word: Word) -> Part:
     if read is not None:
         kind, default = (str | None, None) if default is None else (str, word.write(default))
     names = [f"--{name.replace('_', '-')}", word.short] if default is not True else []
-    option = typer.Option(default, *filter(None, names), metavar=metavar, help=text + word.note)
+    about: dict[str, Any] = {"metavar": metavar, "help": text + word.note, "rich_help_panel": panel}
+    option = typer.Option(default, *filter(None, names), **about)
 
     def make(given: dict[str, Any]) -> Any:
         return given[name] if given[name] is None or read is None else read(given[name])

@@ -40,7 +40,7 @@ _WORDS = {
     "background": Word("N"),
     "source": opt.SOURCE_WORD,
 }
-Reading = Annotated[ReadSettings, Spelling(_WORDS)]
+Reading = Annotated[ReadSettings, Spelling(_WORDS, panel="Reading")]
 
 
 @plume_app.command()
@@ -57,8 +57,8 @@ def export(
 ) -> None:
     """Write a plume as .npy (t, x, y), .npz, .nc or .zarr, some snapshots at a time.
 
-    A raw recording becomes, once, a small file that the other commands take with --plume. Source and origin
-    are kept in every format but .npy.
+    A raw recording becomes, once, a small file that the other commands take
+    with --plume. Source and origin are kept in every format but .npy.
     """
     require(len(files) <= 2, f"{len(files)} files were named; at most two go with export: what to read, what to write.")
     raw, target = (None, files[0]) if len(files) == 1 else (files[0], files[1])
