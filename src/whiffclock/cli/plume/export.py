@@ -80,6 +80,6 @@ def export(
         facts = {"file": str(target), "plume": plume.origin, "shape": list(plume.field.shape)}
         opt.print_json(facts | {"source": [x, y], "fingerprint": plume.fingerprint})
         return
-    opt.out.print(f"{target}: {' x '.join(map(str, plume.field.shape))} (t, x, y), {plume.origin}.", markup=False)
+    opt.out.print(f"{target}: {' x '.join(map(str, plume.field.shape))} (t, x, y), {plume.origin}.")
     named = f" --source {x},{y}" if target.suffix == ".npy" else ""
-    opt.out.print(f"Next: whiffclock train --plume {target}{named}", markup=False)
+    opt.out.print(f"Next: whiffclock train --plume {target}{named}")

@@ -39,7 +39,7 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
             plume = run(settings, checkpoint, lambda n: bar.update(job, advance=n))
     except KeyboardInterrupt:
         kept = f"the same command goes on from {checkpoint}" if checkpoint.exists() else "nothing was kept yet"
-        opt.talk.print(f"whiffclock: stopped; {kept}.", markup=False)
+        opt.talk.print(f"whiffclock: stopped; {kept}.")
         raise typer.Exit(130) from None
     store(plume, out)
     checkpoint.unlink(missing_ok=True)
@@ -74,4 +74,4 @@ def store(plume: Plume, out: Path) -> None:
 
     write_plume(plume, out)
     snapshots, length, width = plume.field.shape
-    opt.out.print(f"{plume.origin}: {snapshots} snapshots of {length} x {width} cells in {out}.", markup=False)
+    opt.out.print(f"{plume.origin}: {snapshots} snapshots of {length} x {width} cells in {out}.")
