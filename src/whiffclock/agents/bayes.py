@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.params import InputError, Settings, WorldSettings, require
+from whiffclock.params import BayesSettings, InputError, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import MOVES
 from whiffclock.pomdp import belief as kernel
@@ -36,26 +36,6 @@ BLANK, WHIFF = 0, 1
 QUASI_OPTIMAL = "Bayesian"
 
 _NEGLIGIBLE = 1e-3  # share of the largest weight below which a position is left out when vectors are compared
-
-
-@dataclass(frozen=True)
-class BayesSettings(Settings):
-    """The model that the Bayesian agent has of its world.
-
-    Attributes
-    ----------
-    discount
-        Discount per step of the model (not of the evaluation).
-    floor
-        Least probability of a whiff, and of a blank, in any cell (R14).
-    """
-
-    discount: float = 0.98
-    floor: float = 1e-3
-
-    def __post_init__(self) -> None:
-        require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
-        require(0 <= self.floor < 0.5, f"The floor is {self.floor:g}; it must lie between 0 and 0.5.")
 
 
 def search_model(

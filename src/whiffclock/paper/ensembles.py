@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from whiffclock.agents.bayes import BayesSettings
 from whiffclock.agents.castsurge import ANGLES
 from whiffclock.memory import clock
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE
 from whiffclock.paper.profiles import Profile
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, LearningSettings, WorldSettings
+from whiffclock.params import ENVIRONMENTS, BayesSettings, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
-from whiffclock.pomdp.solver import SolverSettings
+from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.recovery import BranchSettings
 from whiffclock.runs.ensembles import HEURISTIC_TAU, TauScan, balanced, scan_shares
 from whiffclock.runs.jobs import Job, JobStore

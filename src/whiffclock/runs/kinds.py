@@ -12,17 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.agents.bayes import QUASI_OPTIMAL, BayesSettings, BeliefPolicy, quasi_optimal, search_model
+from whiffclock.agents.bayes import QUASI_OPTIMAL, BeliefPolicy, quasi_optimal, search_model
 from whiffclock.agents.castsurge import NAME, cast_and_surge
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
 from whiffclock.agents.files import belief_policy_arrays, belief_policy_from
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts, sample
 from whiffclock.memory import Memory
-from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
+from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
-from whiffclock.pomdp.solver import SolverSettings, solve
+from whiffclock.pomdp.settings import SolverSettings
+from whiffclock.pomdp.solver import solve
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
 from whiffclock.runs.jobs import CARRIED, SEARCHES_PER_SECOND, Job, Tick
 
