@@ -103,7 +103,7 @@ def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
             write(file)
         put_in_place(partial, path)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+        raise InputError(f"{path} cannot be written: {error.strerror or first_line(error)}.") from error
     finally:
         with suppress(OSError):
             partial.unlink()

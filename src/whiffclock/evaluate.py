@@ -266,8 +266,9 @@ def evaluate(
 
 
 def own_horizon(policy: Policy) -> int:
-    """Steps that a policy is allowed by default: those of its training, or the paper's 500."""
-    return (policy.made_from.get("learning") or {}).get("horizon") or LearningSettings.horizon
+    """Steps that a policy is allowed by default: those of its training, or of its parts', or the paper's 500."""
+    parts = [policy.made_from, *(policy.made_from.get(name) or {} for name in ("dense", "sparse"))]
+    return max((part.get("learning") or {}).get("horizon") or 0 for part in parts) or LearningSettings.horizon
 
 
 def require_fit(policy: Policy, world: WorldSettings) -> None:

@@ -13,6 +13,7 @@ import functools
 import hashlib
 import inspect
 import itertools
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -60,20 +61,18 @@ class Memory:
     settings: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        for name in _ARRAYS:
-            values = np.asarray(getattr(self, name))
-            require(values.dtype.kind in "iu", f"The table {name} of a memory must hold whole numbers.")
-            object.__setattr__(self, name, values.astype(np.int32))
-        nodes, modes = len(self.row), len(self.after_whiff)
-        shapes = (self.next_node.shape, self.mode.shape, self.first.shape)
+        tables = [np.asarray(getattr(self, name)) for name in _ARRAYS]
+        nodes, modes = tables[1].size, tables[4].size
+        shapes, below = [(nodes, 2), (nodes,), (nodes,), (2,), (modes,)], (nodes, nodes, modes, nodes, nodes)
         require(
-            bool(self.name) and nodes > 0 and modes > 0 and shapes == ((nodes, 2), (nodes,), (2,)),
+            bool(self.name) and nodes > 0 and modes > 0 and [values.shape for values in tables] == shapes,
             f"The tables of the memory {self.name!r} do not fit together.",
         )
-        for name, below in (("next_node", nodes), ("first", nodes), ("after_whiff", nodes), ("mode", modes)):
-            values = getattr(self, name)
-            inside = bool(((values >= 0) & (values < below)).all())
+        for name, values, end in zip(_ARRAYS, tables, below, strict=True):
+            require(values.dtype.kind in "iu", f"The table {name} of a memory must hold whole numbers.")
+            inside = bool(((values >= 0) & (values < end)).all())
             require(inside, f"The table {name} of the memory {self.name!r} points outside of it.")
+            object.__setattr__(self, name, values.astype(np.int32))
         used = np.unique(self.row)
         require(np.array_equal(used, np.arange(len(used))), f"The rows of the memory {self.name!r} have gaps.")
 
@@ -113,8 +112,8 @@ class Memory:
         """What determines it, in plain values: maker and settings, or a digest of tables made by hand."""
         if self.maker:
             return {"maker": self.maker, **(self.settings or {})}
-        digest = hashlib.sha256(b"".join(np.ascontiguousarray(getattr(self, name)).tobytes() for name in _ARRAYS))
-        return {"maker": "", "name": self.name, "tables": digest.hexdigest()[:20]}
+        tables = repr([getattr(self, name).tolist() for name in _ARRAYS])
+        return {"maker": "", "name": self.name, "tables": hashlib.sha256(tables.encode()).hexdigest()[:20]}
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The tables under names for a file; none for a memory that a maker can make again."""
@@ -127,8 +126,8 @@ class Memory:
             return make_memory(spec)
         missing = [name for name in _ARRAYS if f"memory_{name}" not in arrays]
         require(not missing, f"The memory has no table {', '.join(missing)}.")
-        next_node, row, mode, first, after_whiff = (arrays[f"memory_{name}"] for name in _ARRAYS)
-        return cls(str(spec.get("name", "")), next_node, row, mode, first, after_whiff)
+        tables: dict[str, Any] = {name: arrays[f"memory_{name}"] for name in _ARRAYS}
+        return cls(str(spec.get("name", "")), **tables)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Memory) and self.spec == other.spec
@@ -152,9 +151,8 @@ def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
     def make(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Memory:
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
-        made = build(*args, **kwargs)
-        settings = {name: list(value) if isinstance(value, tuple) else value for name, value in given.arguments.items()}
-        return replace(made, maker=build.__name__, settings=settings)
+        settings = json.loads(json.dumps(given.arguments, default=lambda value: value.tolist()))  # of NumPy, too
+        return replace(build(*args, **kwargs), maker=build.__name__, settings=settings)
 
     MAKERS[build.__name__] = make
     return make

@@ -213,8 +213,9 @@ class TablePolicy:
             require("actions" in arrays, "it has no actions")
             memory = Memory.from_arrays(header.memory, arrays)
             if "void" in records:
-                require(records["void"].shape in ((6,), (memory.modes, 6)), "its void record has a wrong shape")
-                records["void"] = np.broadcast_to(records["void"], (memory.modes, 6)).copy()
+                void, shape = records["void"], (memory.modes, 6)
+                require(void.shape in ((6,), shape) and void.dtype.kind in "iu", "its void record is wrong")
+                records["void"] = np.broadcast_to(void, shape).copy()
             return cls(header.name, memory, arrays["actions"], header.made_from, arrays.get("q"), records)
         except InputError as error:
             raise InputError(f"{path} is a damaged whiffclock policy ({first_line(error)}).") from error
@@ -224,6 +225,6 @@ def _modernized(first: _FirstHeader) -> _Header:
     """The header of version 0.1, whose only memory was a clock as long as a search."""
     clock, made_from = dict(first.clock), dict(first.made_from)
     length = clock.pop("horizon", None)
-    if isinstance(learning := made_from.get("learning"), dict):
+    if isinstance(learning := made_from.get("learning") or {}, dict):
         made_from["learning"] = {"horizon": length, **learning}
     return _Header(first.version, first.name, made_from, {"maker": "clock", "length": length, **clock})

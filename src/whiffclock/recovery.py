@@ -176,12 +176,15 @@ def forced_blanks(
 
 
 def _draw_starts(plume: Plume, threshold: float, world: WorldSettings, settings: BranchSettings) -> np.ndarray:
-    """Starts drawn from the start cells and the snapshots, int64[trial, 3]."""
+    """Starts int64[trial, 3] drawn from the start cells and the snapshots, or those with a whiff if that is asked."""
     rng = np.random.default_rng(settings.seed)
     cells = start_cells(plume, threshold, world, settings.steps)
     chosen = cells[rng.integers(len(cells), size=settings.trials)]
     snapshots = start_snapshots(plume.field.shape[0], world, settings.steps)
     time = rng.integers(snapshots, size=settings.trials)
+    if world.start_on_whiff:
+        record = plume.whiffs(threshold)
+        time = np.array([rng.choice(np.flatnonzero(record.series(x, y)[:snapshots])) for x, y in chosen])
     return np.column_stack([chosen, time]).astype(np.int64)
 
 

@@ -20,7 +20,7 @@ def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TableP
     for policy in (dense, sparse):
         require(
             policy.memory == clock(policy.memory.length),
-            f"2Q^h is made of two single-mode policies on a clock; {policy.name} has {policy.modes} modes.",
+            f"2Q^h is made of two single-mode policies on a clock; {policy.name} is none.",
         )
     lengths = dense.memory.length, sparse.memory.length
     require(
@@ -38,6 +38,8 @@ def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TableP
 
 def one_mode(policy: TablePolicy, mode: int) -> TablePolicy:
     """The policy that always acts as ``policy`` does in one of its modes (Q- only, Q+ only)."""
+    on_clock = policy.memory.maker == "clock"
+    require(on_clock, f"Only a policy on a clock can be confined to a mode; this one remembers {policy.memory.spec}.")
     rows = policy.memory.row[policy.memory.blank_nodes(mode)]
     return replace(
         policy,

@@ -130,11 +130,7 @@ class Training:
         played = np.diff(ends, prepend=0)
         means = self._curve[:points] / played[:, None]
         usage = self._usage if self.task.memory.modes > 1 else np.array([self.steps])
-        return {
-            "curve": np.column_stack([ends, means]),
-            "usage": usage.copy(),
-            "void": self._void_record.copy(),
-        }
+        return {"curve": np.column_stack([ends, means]), "usage": usage.copy(), "void": self._void_record.copy()}
 
 
 def make_lesson(task: Task, snapshots: int) -> Lesson:

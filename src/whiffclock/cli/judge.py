@@ -122,7 +122,7 @@ def compare(
     from whiffclock.runs.store import Store
 
     world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
-    found = [Given.of(policy, path) for path, policy in find_policies(policies)]
+    found = [Given.of(policy) for _, policy in find_policies(policies)]
     longest = max(own_horizon(given.policy) for given in found)
     settings = EvaluationSettings(snapshots, seed, gamma, longest if horizon is None else horizon)
     trained = {given.policy.threshold for given in found if given.policy.threshold is not None}

@@ -187,7 +187,7 @@ class Collector:
         who = ("ensemble", "trained", "agent", "mode")
         made["geometry_of"] = _empty(made, (*who, "truncation", "geometry"))
         made["steps"] = _empty(made, (*who, "truncation"))
-        made["path"] = _empty(made, (*who, "step", "axis"), 0).astype(np.int16)
+        made["path"] = _empty(made, (*who, "step", "axis"), 0).astype(np.int16 if horizon < 2**15 else np.int32)
         made["start_cells"] = _empty(made, ("ensemble", "trained"))
         for ensemble, world, policies in self._ensembles():
             for name in ENVIRONMENT_NAMES:

@@ -24,11 +24,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_jobs(
-    jobs: Sequence[Job[Result]],
-    workers: int,
-    progress: Callable[[int], None] | None = None,
-) -> list[Result]:
+def run_jobs(jobs: Sequence[Job[Result]], workers: int, progress: Callable[[int], None] | None = None) -> list[Result]:
     """Run all jobs, ``workers`` at a time; results in the order of the jobs.
 
     Parameters
@@ -59,8 +55,9 @@ def run_jobs(
                 return
             try:
                 outcomes.put((i, jobs[i](tick), None))
-            except BaseException as error:  # told to the calling thread, which raises it
+            except BaseException as error:  # for the calling thread, which raises it
                 outcomes.put((i, None, error))
+                stop.set()
 
     # A pool's wait() holds a lock per pending job, and Ctrl-C in the middle of it leaves some locked for ever;
     # a queue has no such moment.

@@ -27,6 +27,7 @@ from whiffclock.params import (
     WorldSettings,
     environment_name,
     require,
+    require_positive,
 )
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
@@ -52,6 +53,9 @@ class TauScan(Settings):
     seeds: int = 3
     episodes: int = 1_000_000
     horizon: int = 500
+
+    def __post_init__(self) -> None:
+        require_positive(self, "seeds", "episodes", "horizon")
 
     def trainings(self, plume: Plume, threshold: float, world: WorldSettings) -> dict[int, list[Job]]:
         """The trainings of each tau that the clock can tell."""
@@ -109,11 +113,15 @@ class PolicyFolder(JobStore):
     """
 
     def __init__(
-        self, folder: Path, named: Iterable[Train], store: Store | None = None, *, force: bool = False
+        self, folder: Path, named: Sequence[Train], store: Store | None = None, *, force: bool = False
     ) -> None:
         super().__init__(store or Store(folder / ".runs"))
         self.shared = store is not None
         self.paths = {job.key: policy_path(folder, job) for job in named}
+        require(
+            len(set(self.paths.values())) == len(self.paths),
+            "Two of the policies would have the same file name; train them into different folders.",
+        )
         self.done = {job.key for job in named if _holds(self.paths[job.key], job, force)}
 
     def has(self, job: Job) -> bool:
@@ -146,10 +154,15 @@ def policy_path(folder: Path, job: Train) -> Path:
 
 
 def _holds(path: Path, job: Train, force: bool) -> bool:
-    """Whether the finished policy of this very training is there; another one in its place is refused."""
-    if not path.exists() or force:
+    """Whether the finished policy of this very training is there; with ``force``, another one may be in its place."""
+    if not path.exists():
         return False
-    policy = TablePolicy.load(path)
+    try:
+        policy = TablePolicy.load(path)
+    except InputError:
+        if force:
+            return False
+        raise
     wanted = {
         "plume": job.plume,
         "threshold": job.threshold,
@@ -158,11 +171,12 @@ def _holds(path: Path, job: Train, force: bool) -> bool:
         "seed": job.seed,
         "episodes_played": job.learning.episodes,
     }
+    same = policy.memory == job.memory and all(policy.made_from.get(name) == value for name, value in wanted.items())
     require(
-        policy.memory == job.memory and all(policy.made_from.get(name) == value for name, value in wanted.items()),
+        same or force,
         f"{path} holds a policy made with other settings; choose another folder, or --force to replace it.",
     )
-    return True
+    return same
 
 
 def find_policies(paths: Sequence[Path]) -> list[tuple[Path, Policy]]:
@@ -257,7 +271,7 @@ class Comparison:
                 if self.everywhere and trained is not None:
                     agent = f"{job.agent} ({environment_name(trained)})"
                 elif trained in (None, threshold):
-                    agent = job.agent
+                    agent = job.agent if job.agent != CastAndSurge.agent else f"{job.agent}, as given"
                 else:
                     continue
                 found.setdefault((name, agent), []).append(self._test(job, threshold))

@@ -148,13 +148,18 @@ def run(job: Job, plume: Plume, store: JobStore | None = None, tick: Tick | None
     at_hand = store if job.kept else None
     if at_hand is not None and at_hand.has(job):
         return at_hand.load(job, plume)
-    wanted = getattr(job, "plume", plume.fingerprint)
-    require(wanted == plume.fingerprint, f"A job on the plume {wanted} cannot run on the plume {plume.fingerprint}.")
+    require_plume(job, plume)
     needed = {name: run(other, plume, store) for name, other in job.needs.items()}
     result = job.compute(plume, needed, tick or (lambda amount: None))
     if at_hand is not None:
         at_hand.save(job, result)
     return result
+
+
+def require_plume(job: Job, plume: Plume) -> None:
+    """Refuse a plume that is not the one that a job names."""
+    wanted = getattr(job, "plume", plume.fingerprint)
+    require(wanted == plume.fingerprint, f"A job on the plume {wanted} cannot run on the plume {plume.fingerprint}.")
 
 
 def missing(jobs: Iterable[Job], store: JobStore) -> list[Job]:
