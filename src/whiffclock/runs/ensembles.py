@@ -38,8 +38,7 @@ from whiffclock.runs.store import Store
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Values of tau in the scan: with 1, where Q- takes over after two whiffs in a row, they bracket an even division of
-#: decisions in the densest plume as well.
+#: Values of tau in the scan; with 1, they bracket an even division of decisions in the densest plume as well.
 TAUS = (1, 2, 3, 5, 8, 12, 20, 35, 60)
 #: The one tau of the 2Q^h agents, which are never retrained.
 HEURISTIC_TAU = 10
@@ -102,14 +101,10 @@ def best(evaluations: Sequence[Evaluation]) -> int:
 
 
 class PolicyFolder(JobStore):
-    """Policies in files with names, ``<environment>/<agent>-seed00.npz``; all other results in a hidden run store.
+    """Policies of the ``named`` trainings in files with names, ``<environment>/<agent>-seed00.npz``.
 
-    Parameters
-    ----------
-    named
-        The trainings whose policies get names.
-    force
-        Replace policies made with other settings, rather than refuse them.
+    All other results are in a hidden run store. ``force`` replaces policies made with other settings, which are refused
+    otherwise. What is in ``store`` gets its file without training, and what is trained is kept there as well.
     """
 
     def __init__(
@@ -125,7 +120,6 @@ class PolicyFolder(JobStore):
         self.done = {job.key for job in named if _holds(self.paths[job.key], job, force)}
 
     def has(self, job: Job) -> bool:
-        """Whether the result is there; a policy that only the store has gets its file now."""
         if job.key not in self.paths:
             return super().has(job)
         if job.key not in self.done and self.shared and super().has(job):
@@ -135,11 +129,9 @@ class PolicyFolder(JobStore):
         return job.key in self.done
 
     def load(self, job: Job, plume: Plume) -> Any:
-        """The result."""
         return TablePolicy.load(self.paths[job.key]) if job.key in self.paths else super().load(job, plume)
 
     def save(self, job: Job, result: Any) -> None:
-        """Keep a result; a policy with a name goes into a store that was asked for as well."""
         if job.key in self.paths:
             result.save(self.paths[job.key])
             self.done.add(job.key)
@@ -163,14 +155,8 @@ def _holds(path: Path, job: Train, force: bool) -> bool:
         if force:
             return False
         raise
-    wanted = {
-        "plume": job.plume,
-        "threshold": job.threshold,
-        "learning": job.learning.to_dict(),
-        "world": job.world.to_dict(),
-        "seed": job.seed,
-        "episodes_played": job.learning.episodes,
-    }
+    wanted = {name: job.description[name] for name in ("plume", "threshold", "learning", "world", "seed")}
+    wanted["episodes_played"] = job.learning.episodes
     same = policy.memory == job.memory and all(policy.made_from.get(name) == value for name, value in wanted.items())
     require(
         same or force,
@@ -183,16 +169,11 @@ def find_policies(paths: Sequence[Path]) -> list[tuple[Path, Policy]]:
     """Policies from files and folders (with all folders in them that are not hidden), in order of name."""
     files: list[Path] = []
     for path in paths:
-        if path.is_dir():
-            found = sorted(
-                file for file in path.rglob("*.npz") if not any(p.startswith(".") for p in file.relative_to(path).parts)
-            )
-            require(bool(found), f"There are no policies in {path}.")
-            files += found
-        else:
-            files.append(path)
-    if not files:
-        raise InputError("No policies were named; give files, or a folder of them.")
+        inside = sorted(path.rglob("*.npz")) if path.is_dir() else [path]
+        shown = [file for file in inside if not any(p.startswith(".") for p in file.relative_to(path).parts)]
+        require(bool(shown), f"There are no policies in {path}.")
+        files += shown
+    require(bool(files), "No policies were named; give files, or a folder of them.")
     return [(file, load_policy(file)) for file in files]
 
 
@@ -216,17 +197,16 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: quartiles and range over the ensemble, standard error of the best agent."""
-        out: dict[str, Any] = {
+        quartiles = ("min", "q1", "median", "q3", "max")
+        values = {metric: np.quantile(self.values(metric), [0, 0.25, 0.5, 0.75, 1]).tolist() for metric in METRICS}
+        return {
             "environment": self.environment,
             "agent": self.agent,
             "n": len(self.evaluations),
             "note": self.note,
+            **{metric: dict(zip(quartiles, five, strict=True)) for metric, five in values.items()},
+            "best": self.best.to_dict(),
         }
-        for metric in METRICS:
-            low, q1, median, q3, high = np.quantile(self.values(metric), [0, 0.25, 0.5, 0.75, 1]).tolist()
-            out[metric] = {"min": low, "q1": q1, "median": median, "q3": q3, "max": high}
-        out["best"] = self.best.to_dict()
-        return out
 
     def to_xarray(self) -> xr.Dataset:
         """Means by agent and metric, and the same by time stratum."""
@@ -245,13 +225,7 @@ class Row:
 class Comparison:
     """Policies side by side on the same starts, with cast-and-surge at its best angle.
 
-    Attributes
-    ----------
-    policies
-        Those to compare. Each is tested in the environment it was trained in, or ``everywhere``; one that belongs to
-        no environment in all of them.
-    settings
-        With a horizon, the same for all.
+    Each is tested in the environment it was trained in, or ``everywhere``; one that belongs to none, in all of them.
     """
 
     plume: Plume
@@ -288,12 +262,11 @@ class Comparison:
         execute([job for jobs in tests.values() for job in jobs], self.plume, store, workers, progress)
         rows = []
         for (environment, agent), jobs in tests.items():
-            evaluations = [run(job, self.plume, store) for job in jobs]
-            if isinstance(jobs[0], Evaluate) and isinstance(jobs[0].policy, CastAndSurge):
+            evaluations, note = [run(job, self.plume, store) for job in jobs], ""
+            if agent == CastAndSurge.agent:
                 chosen = best(evaluations)
-                rows.append(Row(environment, agent, [evaluations[chosen]], note=f"{ANGLES[chosen]} degrees"))
-            else:
-                rows.append(Row(environment, agent, evaluations))
+                evaluations, note = [evaluations[chosen]], f"{ANGLES[chosen]} degrees"
+            rows.append(Row(environment, agent, evaluations, note))
         return rows
 
 
@@ -301,10 +274,9 @@ def heuristic_ensemble(policies: Iterable[Given], dense: float, sparse: float, t
     """2Q^h agents from the single-Q agents of two environments, paired by seed."""
     by_seed: dict[float, dict[int, Given]] = {dense: {}, sparse: {}}
     for given in policies:
-        policy = given.policy
-        if isinstance(policy, TablePolicy) and policy.memory == clock(policy.memory.length):
-            threshold = policy.threshold
-            if threshold in by_seed and "seed" in policy.made_from:
-                by_seed[threshold][policy.made_from["seed"]] = given
+        policy, threshold, seed = given.policy, given.policy.threshold, given.policy.made_from.get("seed")
+        single = isinstance(policy, TablePolicy) and policy.memory == clock(policy.memory.length)
+        if single and threshold in by_seed and seed is not None:
+            by_seed[threshold][seed] = given
     seeds = sorted(by_seed[dense].keys() & by_seed[sparse].keys())
     return [HeuristicTwoQ(by_seed[dense][s], by_seed[sparse][s], tau) for s in seeds]

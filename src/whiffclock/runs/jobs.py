@@ -2,8 +2,7 @@
 
 A job is a small frozen dataclass that pickles. Its fields determine its result; a plume is named by its fingerprint,
 and a job that another one rests on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a store
-is the hash of all that, with the revision of each class in it, which is raised when results of the class come out
-differently. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many, side by side.
+is the hash of all that. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many at once.
 """
 
 from __future__ import annotations
@@ -27,11 +26,9 @@ from whiffclock.runs.store import Label, Store
 
 #: About what one core does on the built-in plume; work that is not made of searches is counted in this measure.
 SEARCHES_PER_SECOND = 270_000
-
 #: Called with the amount of work done since the last call, in searches; raises to stop.
 Tick = Callable[[int], None]
-
-#: Fields that are not part of what determines a result are marked with this metadata.
+#: Metadata of a field that has no part in what determines a result.
 CARRIED = {"described": False}
 
 
@@ -39,16 +36,8 @@ CARRIED = {"described": False}
 class Job:
     """Base of all jobs.
 
-    Attributes
-    ----------
-    kind
-        Folder of its results in a store.
-    verb
-        What it does with its agent, in a few words.
-    revision
-        Raised when the same job gives another result than before.
-    kept
-        Whether results are kept; those of cheap jobs are computed whenever they are needed.
+    ``kind`` is the folder of its results in a store; ``verb`` what it does with its agent; ``revision`` is raised when
+    the same job gives another result than before. Results of cheap jobs are not ``kept``, but computed when needed.
     """
 
     kind: ClassVar[str]
@@ -93,7 +82,7 @@ class Job:
         raise NotImplementedError
 
     def pack(self, result: Any) -> dict[str, np.ndarray]:
-        """The result as named arrays."""
+        """A result that is kept, as named arrays."""
         raise NotImplementedError
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Any:
@@ -203,18 +192,13 @@ def execute(
 
 
 def threads(jobs: Sequence[Job], plume: Plume, store: JobStore, workers: int, progress: Tick | None) -> list[float]:
-    """Jobs on threads of this process: the kernels release the interpreter's lock.
-
-    A result is kept by the thread that made it, as soon as it is whole: whatever interrupts a run loses the jobs under
-    way and nothing else.
-    """
+    """Jobs on threads of this process, which keep each result at once: an interruption loses only jobs under way."""
     done = {job.key: threading.Event() for job in jobs}
     return run_jobs([partial(_perform, job, plume, store, done) for job in jobs], workers, progress)
 
 
-#: Where jobs run, by name. An engine computes jobs that have no result yet, in an order in which those that others
-#: rest on come first, keeps their results in the store, calls its last argument with the work done (which may raise to
-#: stop), and returns the core-seconds of each.
+#: Where jobs run, by name. An engine computes jobs without results, of which those that others rest on come first. It
+#: keeps the results, calls its last argument with the work done (which may raise to stop), and returns core-seconds.
 ENGINES: dict[str, Callable[[Sequence[Job], Plume, JobStore, int, Tick | None], list[float]]] = {"threads": threads}
 
 
