@@ -136,6 +136,7 @@ def change(policy, tmp_path):
         (("memory", "hand"), 1, "hand"),
         (("memory", "maker"), "hand", "hand"),
         (("memory", "maker"), None, "table"),
+        (("memory", "maker"), ["clock"], "clock"),
         (("memory",), None, "memory"),
         (("made_from", "learning"), {"horizon": 50.0}, "learning.horizon"),
         (("name",), None, "name"),

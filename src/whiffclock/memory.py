@@ -33,32 +33,16 @@ _ARRAYS = ("next_node", "row", "mode", "first", "after_whiff")
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """A finite-state memory; equal to another with the same :attr:`spec`.
+    """A finite-state memory; equal to another with the same :attr:`spec`."""
 
-    Attributes
-    ----------
-    name
-        What an agent with this memory is called, such as "single-Q".
-    next_node
-        int[node, whiff], the node after a blank and after a whiff.
-    row, mode
-        int[node]: row of the Q-matrix, and mode.
-    first
-        int[whiff], the node after the first observation of a search.
-    after_whiff
-        int[mode], the node on a whiff at which void trajectories of each mode begin.
-    maker, settings
-        The function that made it, and its settings; empty for a memory made by hand.
-    """
-
-    name: str
-    next_node: np.ndarray
-    row: np.ndarray
-    mode: np.ndarray
-    first: np.ndarray
-    after_whiff: np.ndarray
-    maker: str = ""
-    settings: Mapping[str, Any] | None = None
+    name: str  # what an agent with this memory is called, such as "single-Q"
+    next_node: np.ndarray  # int[node, whiff]: the node after a blank and after a whiff
+    row: np.ndarray  # int[node]: row of the Q-matrix
+    mode: np.ndarray  # int[node]
+    first: np.ndarray  # int[whiff]: the node after the first observation of a search
+    after_whiff: np.ndarray  # int[mode]: the node on a whiff at which void trajectories of each mode begin
+    maker: str = ""  # the function that made it; none for a memory made by hand
+    settings: Mapping[str, Any] | None = None  # of its maker
 
     def __post_init__(self) -> None:
         tables = [np.asarray(getattr(self, name)) for name in _ARRAYS]
@@ -160,9 +144,8 @@ def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
 
 def make_memory(spec: Mapping[str, Any]) -> Memory:
     """Call the maker that ``spec`` names with the settings in it; types are checked, unknown names refused."""
-    name = spec.get("maker")
-    if name not in MAKERS:
-        raise InputError(f"There is no memory called {name!r}; there are {', '.join(MAKERS)}.")
+    name = str(spec.get("maker", ""))
+    _require_maker(name)
     hints, settings = get_type_hints(MAKERS[name]), {}
     for key, value in spec.items():
         if key == "maker":
@@ -175,11 +158,14 @@ def make_memory(spec: Mapping[str, Any]) -> Memory:
     return MAKERS[name](**settings)
 
 
+def _require_maker(name: str) -> None:
+    require(name in MAKERS, f"There is no memory called {name!r}; there are {', '.join(MAKERS)}.")
+
+
 def parse_memory(text: str, **defaults: Any) -> Memory:
     """``"window:4"``: a maker, and whole numbers for its first settings; ``defaults`` for others that it has."""
     name, *words = text.split(":")
-    if name not in MAKERS:
-        raise InputError(f"There is no memory called {name!r}; there are {', '.join(MAKERS)}.")
+    _require_maker(name)
     known = list(inspect.signature(MAKERS[name]).parameters)
     try:
         given = dict(zip(known, (int(word) for word in words), strict=False))
@@ -206,9 +192,8 @@ def clock(length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = Fals
         Take the Methods' tau_t = s_{t-1} literally, as an index of the state (R5).
     """
     _require_length(length)
-    increasing = all(a < b for a, b in itertools.pairwise(taus))
     require(
-        increasing and all(1 <= tau < length for tau in taus),
+        all(a < b for a, b in itertools.pairwise((0, *taus, length))),
         f"The blank thresholds tau are {list(taus)}; they must increase and lie between 1 and H-1 = {length - 1}.",
     )
     modes = len(taus) + 1
@@ -258,6 +243,5 @@ def window(n: int = 4, length: int = 500) -> Memory:
 
 
 def _require_length(length: int) -> None:
-    require(
-        2 <= length <= _LONGEST, f"The horizon H is {length}; it must lie between 2 and {_LONGEST} steps of the clock."
-    )
+    possible = 2 <= length <= _LONGEST
+    require(possible, f"The horizon H is {length}; it must lie between 2 and {_LONGEST} steps of the clock.")

@@ -18,10 +18,8 @@ def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TableP
     The whiff state is split, so that each mode surges as its own agent does.
     """
     for policy in (dense, sparse):
-        require(
-            policy.memory == clock(policy.memory.length),
-            f"2Q^h is made of two single-mode policies on a clock; {policy.name} is none.",
-        )
+        single = policy.memory.maker == "clock" and policy.modes == 1
+        require(single, f"2Q^h is made of two single-mode policies on a clock; {policy.name} is none.")
     lengths = dense.memory.length, sparse.memory.length
     require(
         len(set(lengths)) == 1, f"2Q^h needs two policies of one horizon; these have {lengths[0]} and {lengths[1]}."

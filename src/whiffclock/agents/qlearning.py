@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.episode import N_ACTIONS, Lesson, World, learn
+from whiffclock.episode import N_ACTIONS, Lesson, learn
 from whiffclock.memory import Memory, clock
 from whiffclock.params import LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
@@ -61,7 +61,7 @@ class Training:
         self.q = np.full((task.memory.rows, N_ACTIONS), learning.q_start)
         self._best = np.empty(task.memory.rows + N_ACTIONS, dtype=np.int64)
         self._top = np.empty(task.memory.rows)
-        self._world: World = whiffs.world(task.world)
+        self._world = whiffs.world(task.world)
         self._cells = start_cells(task.plume, task.threshold, task.world, learning.horizon)
         self._lesson = make_lesson(task, whiffs.shape[0])
         self._counters = np.random.SeedSequence(task.seed).generate_state(1, np.uint64)
@@ -136,16 +136,10 @@ class Training:
 def make_lesson(task: Task, snapshots: int) -> Lesson:
     """The kernel's view of the settings."""
     learning = task.learning
+    same = {name: value for name, value in learning.to_dict().items() if name in Lesson._fields}
     return Lesson(
-        horizon=learning.horizon,
+        **same,
         last_void=task.memory.length - 1,
-        gamma=learning.gamma,
-        alpha_start=learning.alpha_start,
-        alpha_end=learning.alpha_end,
-        alpha_decay=learning.alpha_decay,
-        epsilon_start=learning.epsilon_start,
-        epsilon_end=learning.epsilon_end,
-        epsilon_decay=learning.epsilon_decay,
         start_on_whiff=task.world.start_on_whiff,
         start_snapshots=start_snapshots(snapshots, task.world, learning.horizon),
         curve_every=-(-learning.episodes // learning.curve_points),

@@ -275,7 +275,7 @@ def heuristic_ensemble(policies: Iterable[Given], dense: float, sparse: float, t
     by_seed: dict[float, dict[int, Given]] = {dense: {}, sparse: {}}
     for given in policies:
         policy, threshold, seed = given.policy, given.policy.threshold, given.policy.made_from.get("seed")
-        single = isinstance(policy, TablePolicy) and policy.memory == clock(policy.memory.length)
+        single = isinstance(policy, TablePolicy) and policy.memory.maker == "clock" and policy.modes == 1
         if single and threshold in by_seed and seed is not None:
             by_seed[threshold][seed] = given
     seeds = sorted(by_seed[dense].keys() & by_seed[sparse].keys())
