@@ -1,10 +1,9 @@
 """Finite-state memories: what a policy remembers between two observations.
 
 A memory is a machine on nodes. After each observation it goes to ``next_node[node, whiff]``; a policy has one action
-for each ``row[node]``, so that nodes with the same row act alike; ``mode[node]`` says which mode it is in. That is all
-that training, searches and kernels see of it. A *maker* is a function from plain settings to such tables:
-:func:`clock` (the paper's memory) and :func:`window` (its predecessor's). To add one, write a function with the
-decorator :func:`maker`.
+for each ``row[node]``; ``mode[node]`` says which mode it is in. Training, searches and kernels see no more of it. A
+*maker* is a function from plain settings to such tables: :func:`clock` (the paper's memory) and :func:`window` (its
+predecessor's). To add one, write a function with the decorator :func:`maker`.
 """
 
 from __future__ import annotations

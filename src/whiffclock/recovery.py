@@ -37,7 +37,7 @@ def void_trajectory(policy: TablePolicy, mode: int, moves: int) -> np.ndarray:
 def void_steps(policy: TablePolicy, truncation: Truncation, mode: int) -> int:
     """Number of moves that count in a mode; as many as the memory has states for a policy that was not trained.
 
-    States deeper than what the last training episodes visited in that mode are noise: nothing was learned there.
+    Nothing was learned in states deeper than those that the last training episodes visited.
     """
     record = policy.records.get("void")
     if truncation == "none" or record is None:

@@ -36,29 +36,17 @@ class SearchWorld(Protocol):
 
 @dataclass
 class Moment:
-    """All searches after ``step`` moves.
-
-    Attributes
-    ----------
-    search
-        int[n]: numbers of the searches that are under way.
-    position, whiff, memory
-        Of these: where they are, what they smell there (None before a first observation), what they remember.
-    arrived, arrived_at, arrived_whiff
-        Searches that reached the source with the last move; where; what they would smell there.
-    stop
-        bool[n], False; whoever reads the moment may set it to end searches here.
-    """
+    """All searches after ``step`` moves."""
 
     step: int
-    search: np.ndarray
-    position: np.ndarray
-    whiff: np.ndarray | None
-    memory: Any
-    arrived: np.ndarray
-    arrived_at: np.ndarray
-    arrived_whiff: np.ndarray
-    stop: np.ndarray
+    search: np.ndarray  # int[n]: numbers of the searches that are under way
+    position: np.ndarray  # where these are
+    whiff: np.ndarray | None  # what they smell there; None before a first observation
+    memory: Any  # what they remember
+    arrived: np.ndarray  # numbers of the searches that reached the source with the last move
+    arrived_at: np.ndarray  # where that was
+    arrived_whiff: np.ndarray  # what they would smell there
+    stop: np.ndarray  # bool[n], False; whoever reads the moment may set it to end searches here
 
 
 def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None) -> Iterator[Moment]:
@@ -202,7 +190,7 @@ def start_cells(plume: Plume, threshold: float, world: WorldSettings, horizon: i
         without = cells[~plume.whiffs(threshold).ever(allowed)[cells[:, 0], cells[:, 1]]]
         for x, y in without[:1]:
             raise InputError(
-                f"{len(without)} of {len(cells)} start cells have no whiff among the {allowed} snapshots to start from, "
-                f"such as cell ({x}, {y}); raise the start threshold, or let searches wrap."
+                f"{len(without)} of {len(cells)} start cells have no whiff among the {allowed} snapshots to start "
+                f"from, such as cell ({x}, {y}); raise the start threshold, or let searches wrap."
             )
     return cells

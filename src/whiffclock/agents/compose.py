@@ -20,10 +20,8 @@ def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TableP
     for policy in (dense, sparse):
         single = policy.memory.maker == "clock" and policy.modes == 1
         require(single, f"2Q^h is made of two single-mode policies on a clock; {policy.name} is none.")
-    lengths = dense.memory.length, sparse.memory.length
-    require(
-        len(set(lengths)) == 1, f"2Q^h needs two policies of one horizon; these have {lengths[0]} and {lengths[1]}."
-    )
+    lengths = [dense.memory.length, sparse.memory.length]
+    require(lengths[0] == lengths[1], f"2Q^h needs two policies of one horizon; these have {lengths}.")
     made_from = {"dense": dense.made_from, "sparse": sparse.made_from, "version": __version__}
     worlds = [policy.made_from["world"] for policy in (dense, sparse) if "world" in policy.made_from]
     if worlds:

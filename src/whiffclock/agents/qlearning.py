@@ -93,22 +93,12 @@ class Training:
         """Play the episodes up to ``last - 1``, with or without the void record."""
         if last <= self.episode:
             return
+        cut = None if self.task.learning.bootstrap_at_horizon else True
+        usage = self._usage if self.task.memory.modes > 1 else None
         learn(
-            self._world,
-            self.task.memory.tables,
-            self._lesson,
-            self._cells,
-            self.q.reshape(-1),
-            self._best,
-            self._top,
-            self._counters,
-            self.episode,
-            last,
-            self._curve,
-            None if self.task.learning.bootstrap_at_horizon else True,
-            self._usage if self.task.memory.modes > 1 else None,
-            void_record,
-        )
+            self._world, self.task.memory.tables, self._lesson, self._cells, self.q.reshape(-1), self._best, self._top,
+            self._counters, self.episode, last, self._curve, cut, usage, void_record,
+        )  # fmt: skip
         self.episode = last
 
     def policy(self) -> TablePolicy:

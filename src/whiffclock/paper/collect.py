@@ -37,6 +37,8 @@ class Collector:
 
     def __init__(self, study: Study, store: JobStore, needs: Collection[str], figures: Sequence[str]) -> None:
         self.study, self.store, self.needs, self.figures = study, store, needs, figures
+        trainings = {need.removesuffix(end) + " training" for need in needs for end in (" at home", " elsewhere")}
+        self.all_needs = {*needs, *trainings}
         self.agents = np.arange(study.profile.seeds)
         self._summary, self._policy = cache(self._summarize), cache(self._get)
 
@@ -49,12 +51,6 @@ class Collector:
             usage=self.usage() if "two-Q at home" in self.needs else None,
             branches=self.branches() if "Bayesian branches" in self.needs else None,
         )
-
-    @property
-    def all_needs(self) -> set[str]:
-        """The needs, and the trainings that they imply."""
-        tests = {need.removesuffix(end) + " training" for need in self.needs for end in (" at home", " elsewhere")}
-        return {*self.needs, *tests}
 
     def _get(self, job: Job) -> Any:
         """The result of a job."""
@@ -163,13 +159,8 @@ class Collector:
     def recoveries(self) -> xr.Dataset:
         """Void trajectories of trained agents."""
         study, horizon = self.study, self.study.profile.horizon
-        modes = [names.MODE, names.MINUS, names.PLUS]
-        who = {
-            "ensemble": list(names.ENSEMBLES),
-            "trained": list(ENVIRONMENT_NAMES),
-            "agent": self.agents,
-            "mode": modes,
-        }
+        who = {"ensemble": list(names.ENSEMBLES), "trained": list(ENVIRONMENT_NAMES), "agent": self.agents}
+        who |= {"mode": [names.MODE, names.MINUS, names.PLUS]}
         made = xr.Dataset(coords=who | {"truncation": list(TRUNCATIONS), "geometry": list(GEOMETRY)})
         made = made.assign_coords(step=np.arange(horizon + 1), axis=["x", "y"])
         made["geometry_of"] = _empty(made, (*who, "truncation", "geometry"))
@@ -259,9 +250,8 @@ class Collector:
     def branches(self) -> xr.Dataset:
         """Forced blanks of the Bayesian agent (fig. 8)."""
         found = [self._get(self.study.branches(name)) for name in ENVIRONMENT_NAMES]
-        metrics, weight, trial = (
-            np.concatenate([getattr(b, of) for b in found]) for of in ("metrics", "weight", "trial")
-        )
+        each = ("metrics", "weight", "trial")
+        metrics, weight, trial = (np.concatenate([getattr(branches, name) for branches in found]) for name in each)
         where = np.repeat(ENVIRONMENT_NAMES, [len(branches) for branches in found])
         made = xr.Dataset({"geometry_of": (("branch", "geometry"), metrics)}, {"geometry": list(GEOMETRY)})
         return made.assign(weight=("branch", weight), trial=("branch", trial), environment=("branch", where))

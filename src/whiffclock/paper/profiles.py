@@ -12,8 +12,7 @@ standard  252     1,200,000  266 million    9 min
 paper     468     3,000,001  1,267 million  40 min
 ========  ======  =========  =============  =======
 
-The scan of tau is shorter than a full training, since it is there to divide decisions evenly and to show
-trends; a training of any length keeps the shape of the schedules.
+Agents in the scan of tau are trained for shorter; a training of any length keeps the shape of the schedules.
 """
 
 import tomllib

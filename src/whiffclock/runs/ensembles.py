@@ -1,14 +1,14 @@
 """Ensembles: the trainings, tests and choices that ``train``, ``compare`` and ``reproduce`` share.
 
 tau of the two-Q agents is chosen per environment: of the values of a scan, the one whose agents took closest to half of
-their training decisions in Q+ (mean over the scan's agents; the smaller of two that are equally close). The angle of
-cast-and-surge is the one with the highest mean G.
+their training decisions in Q+ (their mean; of two equally close, the smaller). Cast-and-surge has the angle with the
+highest mean G.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,14 +59,9 @@ class TauScan(Settings):
     def trainings(self, plume: Plume, threshold: float, world: WorldSettings) -> dict[int, list[Job]]:
         """The trainings of each tau that the clock can tell."""
         learning = LearningSettings.shortened(self.episodes, horizon=self.horizon)
-        return {
-            tau: [
-                Train(plume.fingerprint, threshold, clock(self.horizon, (tau,)), learning, world, seed)
-                for seed in range(self.seeds)
-            ]
-            for tau in self.taus
-            if tau < self.horizon
-        }
+        memories = {tau: clock(self.horizon, (tau,)) for tau in self.taus if tau < self.horizon}
+        alike = Train(plume.fingerprint, threshold, clock(self.horizon), learning, world)
+        return {tau: [replace(alike, memory=m, seed=s) for s in range(self.seeds)] for tau, m in memories.items()}
 
 
 def balanced(shares: dict[int, np.ndarray]) -> int:
@@ -113,10 +108,8 @@ class PolicyFolder(JobStore):
         super().__init__(store or Store(folder / ".runs"))
         self.shared = store is not None
         self.paths = {job.key: policy_path(folder, job) for job in named}
-        require(
-            len(set(self.paths.values())) == len(self.paths),
-            "Two of the policies would have the same file name; train them into different folders.",
-        )
+        different = len(set(self.paths.values())) == len(self.paths)
+        require(different, "Two of the policies would have the same file name; train them into different folders.")
         self.done = {job.key for job in named if _holds(self.paths[job.key], job, force)}
 
     def has(self, job: Job) -> bool:
@@ -158,10 +151,8 @@ def _holds(path: Path, job: Train, force: bool) -> bool:
     wanted = {name: job.description[name] for name in ("plume", "threshold", "learning", "world", "seed")}
     wanted["episodes_played"] = job.learning.episodes
     same = policy.memory == job.memory and all(policy.made_from.get(name) == value for name, value in wanted.items())
-    require(
-        same or force,
-        f"{path} holds a policy made with other settings; choose another folder, or --force to replace it.",
-    )
+    sentence = f"{path} holds a policy made with other settings; choose another folder, or --force to replace it."
+    require(same or force, sentence)
     return same
 
 

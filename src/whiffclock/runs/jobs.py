@@ -206,7 +206,7 @@ def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.
     """Run one job after those it rests on; returns the core-seconds it took."""
     for other in _nested(job):
         while other.key in done and not done[other.key].wait(0.2):
-            tick(0)  # those come first in the order of all jobs, so that somebody is at work on them
+            tick(0)  # what others rest on comes first in the order of jobs: a worker has it, or it failed
     start, left = time.thread_time(), job.cost(plume)
 
     def limited(amount: int) -> None:

@@ -26,10 +26,8 @@ from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
 from whiffclock.runs.jobs import CARRIED, SEARCHES_PER_SECOND, Job, Tick, require_plume
 
-# About what things take on one core, in searches, for the time that is left.
-_PER_BACKUP = int(5e-4 * SEARCHES_PER_SECOND)
-_PER_BELIEF_SEARCH = int(2e-3 * SEARCHES_PER_SECOND)
-_PER_TRIAL = int(5e-2 * SEARCHES_PER_SECOND)
+# About what things take on one core, in searches.
+_PER_BACKUP, _PER_BELIEF_SEARCH, _PER_TRIAL = (int(seconds * SEARCHES_PER_SECOND) for seconds in (5e-4, 2e-3, 5e-2))
 
 #: Starts of evaluations, for all that have the same.
 _STARTS: dict[tuple, Starts] = {}
@@ -167,12 +165,8 @@ class Evaluate(Job):
         assert self.settings.horizon is not None
         return self.settings.horizon
 
-    @property
-    def _per_search(self) -> int:
-        return _PER_BELIEF_SEARCH if isinstance(self.policy, Solve) else 1
-
     def cost(self, plume: Plume) -> int:
-        return len(self.starts(plume)) * self._per_search
+        return len(self.starts(plume)) * (_PER_BELIEF_SEARCH if isinstance(self.policy, Solve) else 1)
 
     def starts(self, plume: Plume) -> Starts:
         """Where the searches start."""
@@ -189,10 +183,9 @@ class Evaluate(Job):
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Evaluation:
         starts = self.starts(plume)
-        return evaluate(
-            needed["policy"], plume, self.threshold, self.world, self.settings, starts,
-            lambda searches: tick(searches * self._per_search),
-        )  # fmt: skip
+        each = self.cost(plume) // len(starts)
+        how = self.threshold, self.world, self.settings, starts
+        return evaluate(needed["policy"], plume, *how, lambda searches: tick(searches * each))
 
     def pack(self, result: Evaluation) -> dict[str, np.ndarray]:
         small = np.int16 if max(result.horizon, *result.occupancy.shape) < 2**15 else np.int32
@@ -267,9 +260,8 @@ class Branch(Job):
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Branches:
         each = self.cost(plume) // (self.settings.steps + 1)
-        return forced_blanks(
-            needed["policy"], plume, self.threshold, self.world, self.settings, lambda steps: tick(steps * each)
-        )
+        how = self.threshold, self.world, self.settings
+        return forced_blanks(needed["policy"], plume, *how, lambda steps: tick(steps * each))
 
     def pack(self, result: Branches) -> dict[str, np.ndarray]:
         return {name: getattr(result, name) for name in ("metrics", "weight", "trial", "step")}

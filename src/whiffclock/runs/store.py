@@ -25,12 +25,9 @@ from whiffclock import __version__
 from whiffclock.archive import first_line, leftovers, read_npz, write_npz
 from whiffclock.params import InputError, convert, require
 
-#: One more whenever results of the same description come out differently, or are laid out differently.
+#: Raised when results of the same description come out differently, or are laid out differently.
 FORMAT = 2
-
-_KEY_DIGITS = 20
-_KIND = re.compile(r"[a-z][a-z0-9-]*")
-_KEY = re.compile(rf"[0-9a-f]{{{_KEY_DIGITS}}}")
+_KIND, _KEY = re.compile(r"[a-z][a-z0-9-]*"), re.compile(r"[0-9a-f]{20}")
 _RESERVED = ("label", "file", "allow_pickle")  # ours, and two that numpy's writer takes for its own
 
 
@@ -52,7 +49,7 @@ class Label:
     def key(self) -> str:
         """Twenty hex digits that change with the kind, the format and any value of the description."""
         said = {"kind": self.kind, "format": self.format, "description": self.description}
-        return hashlib.sha256(canonical(said).encode()).hexdigest()[:_KEY_DIGITS]
+        return hashlib.sha256(canonical(said).encode()).hexdigest()[:20]
 
     def to_json(self) -> str:
         """The label in a record's file."""
@@ -139,7 +136,7 @@ class Store:
         return path
 
     def entries(self, kind: str | None = None) -> list[Entry]:
-        """All records, or those of one kind, in order of kind and key; files of other names are not ours."""
+        """All records, or those of one kind, in order of kind and key; other files are left out."""
         require(self.folder.is_dir(), f"There is no run store at {self.folder}.")
         files = (path for path in sorted(self.folder.glob("*/*.npz")) if _KEY.fullmatch(path.stem))
         return [Entry.of(path) for path in files if kind in (None, path.parent.name)]
@@ -181,10 +178,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         require(math.isfinite(value), f"A description has the value {value}; it needs finite numbers.")
         return int(value) if value.is_integer() and abs(value) < 2**53 else value
-    require(
-        value is None or isinstance(value, bool | int | str),
-        f"A description has a value of type {type(value).__name__}; it needs plain values.",
-    )
+    simple = value is None or isinstance(value, bool | int | str)
+    require(simple, f"A description has a value of type {type(value).__name__}; it needs plain values.")
     return value
 
 
