@@ -128,7 +128,7 @@ def compare(
     from whiffclock.runs.kinds import Given
     from whiffclock.runs.store import Store
 
-    found = [Given.of(policy, path) for path, policy in find_policies(policies)]
+    found = [Given.of(policy) for _, policy in find_policies(policies)]
     longest = max(own_horizon(given.policy) for given in found)
     settings = replace(settings, horizon=longest if settings.horizon is None else settings.horizon)
     trained = {given.policy.threshold for given in found if given.policy.threshold is not None}

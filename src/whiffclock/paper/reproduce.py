@@ -57,8 +57,8 @@ def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int,
     elif "tau scan training" in needs:
         study = study.with_taus(store)
     jobs = study.jobs(needs)
-    every = missing(jobs, _Empty(store.store))
-    return work_in(every, study.plume), work_in(every, study.plume) - work_in(missing(jobs, store), study.plume)
+    total = work_in(missing(jobs, _Empty(store.store)), study.plume)
+    return total, total - work_in(missing(jobs, store), study.plume)
 
 
 class _Empty(JobStore):
@@ -76,16 +76,10 @@ def reproduce(
     progress: Tick | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Reproduction:
-    """Compute what is missing, and return the datasets of ``figures``.
+    """Compute what is missing, ``workers`` jobs at a time, and return the datasets of ``figures``.
 
-    Parameters
-    ----------
-    workers
-        Jobs at a time.
-    progress
-        Called with the work done since its last call, in searches, from any thread.
-    say
-        Called with what is going on, in a few words.
+    ``progress`` is called with the work done since its last call, in searches, from any thread; ``say`` with what is
+    going on, in a few words.
     """
     start = time.perf_counter()
     say = say or (lambda text: None)
@@ -97,14 +91,8 @@ def reproduce(
         execute(study.jobs(["tau scan training"]), study.plume, store, workers, progress, account)
         study = study.with_taus(store)
     say("training and testing")
-    execute(
-        study.jobs(need for need in needs if need != "tau scan training"),
-        study.plume,
-        store,
-        workers,
-        progress,
-        account,
-    )
+    others = study.jobs(need for need in needs if need != "tau scan training")
+    execute(others, study.plume, store, workers, progress, account)
     say("collecting")
     before = time.perf_counter()
     datasets = Collector(study, store, needs, figures).datasets()
