@@ -59,8 +59,8 @@ def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None)
     n = len(world.position)
     if memory is None:
         memory = policy.begin(whiff) if whiff is not None else policy.unobserved(n)  # type: ignore[attr-defined]
-    who, nobody = np.arange(n), np.zeros(0, dtype=np.int64)
-    ended = nobody, world.position[:0], np.zeros(0, dtype=bool)
+    who = np.arange(n)
+    ended = who[:0], world.position[:0], np.zeros(0, dtype=bool)
     for step in range(horizon + 1):
         moment = Moment(step, who, world.position, whiff, memory, *ended, np.zeros(len(who), dtype=bool))
         yield moment

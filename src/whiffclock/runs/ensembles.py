@@ -102,9 +102,7 @@ class PolicyFolder(JobStore):
     otherwise. What is in ``store`` gets its file without training, and what is trained is kept there as well.
     """
 
-    def __init__(
-        self, folder: Path, named: Sequence[Train], store: Store | None = None, *, force: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, named: Sequence[Train], store: Store | None = None, force: bool = False) -> None:
         super().__init__(store or Store(folder / ".runs"))
         self.shared = store is not None
         self.paths = {job.key: policy_path(folder, job) for job in named}
