@@ -57,7 +57,7 @@ class TauScan(Settings):
         require_positive(self, "seeds", "episodes", "horizon")
 
     def trainings(self, plume: Plume, threshold: float, world: WorldSettings) -> dict[int, list[Job]]:
-        """The trainings of each tau that the clock can tell."""
+        """The trainings of each tau below the horizon."""
         learning = LearningSettings.shortened(self.episodes, horizon=self.horizon)
         memories = {tau: clock(self.horizon, (tau,)) for tau in self.taus if tau < self.horizon}
         alike = Train(plume.fingerprint, threshold, clock(self.horizon), learning, world)
