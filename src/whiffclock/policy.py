@@ -1,7 +1,7 @@
 """The policy every agent yields, and its file.
 
 :class:`Policy` is the interface that searches, evaluation, void paths and figures use, for many searches at once.
-:class:`TablePolicy` is one with a finite-state memory (:mod:`whiffclock.memory`): one action per row, whoever chose it
+:class:`TablePolicy` is one with a finite-state memory (:mod:`whiffclock.memory`): one action per row, of any agent
 (Q-learning, cast-and-surge, a composition of two others).
 """
 

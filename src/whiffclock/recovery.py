@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, RETURN_BEGINS, SURGE_ENDS, Truncation, geometry
-from whiffclock.params import Settings, WorldSettings, require
+from whiffclock.params import Settings, WorldSettings, require, require_positive
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.search import MOVES, PlumeWorld, ScriptWorld, search, start_cells, start_snapshots
@@ -95,10 +95,7 @@ class BranchSettings(Settings):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("trials", "steps", "horizon"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} is {value}; it must be at least 1.")
+        require_positive(self, "trials", "steps", "horizon")
         require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
 
 

@@ -1,8 +1,8 @@
 """The one search loop: any policy, in any world, many searches side by side.
 
 A *world* lets searches smell and moves them. There are three: the record of a plume, independent whiffs with given
-probabilities, and a script of whiffs and blanks. :func:`search` yields a :class:`Moment` before every move; whoever
-evaluates, draws or branches reads from it. The kernel :func:`whiffclock.episode.rollout` does the same for table
+probabilities, and a script of whiffs and blanks. :func:`search` yields a :class:`Moment` before every move, from
+which evaluation, drawings and branches read. The kernel :func:`whiffclock.episode.rollout` does the same for table
 policies in a plume, faster.
 """
 
@@ -46,7 +46,7 @@ class Moment:
     arrived: np.ndarray  # numbers of the searches that reached the source with the last move
     arrived_at: np.ndarray  # where that was
     arrived_whiff: np.ndarray  # what they would smell there
-    stop: np.ndarray  # bool[n], False; whoever reads the moment may set it to end searches here
+    stop: np.ndarray  # bool[n], False; may be set by the reader of the moment, to end searches here
 
 
 def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None) -> Iterator[Moment]:
@@ -59,8 +59,8 @@ def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None)
     n = len(world.position)
     if memory is None:
         memory = policy.begin(whiff) if whiff is not None else policy.unobserved(n)  # type: ignore[attr-defined]
-    who, nobody = np.arange(n), np.zeros(0, dtype=np.int64)
-    ended = nobody, world.position[:0], np.zeros(0, dtype=bool)
+    who = np.arange(n)
+    ended = who[:0], world.position[:0], np.zeros(0, dtype=bool)
     for step in range(horizon + 1):
         moment = Moment(step, who, world.position, whiff, memory, *ended, np.zeros(len(who), dtype=bool))
         yield moment
@@ -127,7 +127,7 @@ class IndependentWorld:
 
 
 class ScriptWorld:
-    """A script of whiffs and blanks, the same for all searches; nobody arrives. Positions int64[n, 2] start at (0, 0).
+    """A script of whiffs and blanks, the same for all searches; none arrives. Positions int64[n, 2] start at (0, 0).
 
     ``script[t]`` is observed after t moves; beyond its end there are blanks only.
     """

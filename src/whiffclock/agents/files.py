@@ -1,4 +1,4 @@
-"""Policies in files, whoever made them."""
+"""Policies of any kind in files."""
 
 import json
 from pathlib import Path

@@ -88,9 +88,12 @@ class Collector:
             for trained, tested in product(ENVIRONMENT_NAMES, repeat=2):
                 if home if trained == tested else away:
                     self._fill(made, kind, trained, tested, study.tests(policies(trained), tested))
-        self._fill_cast(made)
-        self._fill_bayes(made)
-        self._fill_scan(made)
+        if "cast-and-surge" in self.needs:
+            self._fill_cast(made)
+        if "Bayesian searches" in self.needs:
+            self._fill_bayes(made)
+        if "tau scan" in self.needs:
+            self._fill_scan(made)
         if study.taus is not None:
             made["tau"] = ("trained", [study.taus[name] for name in ENVIRONMENT_NAMES])
         if "two-Q training" in self.all_needs:
@@ -115,8 +118,6 @@ class Collector:
                 _put(made, name, values, kind=kind, trained=trained, tested=tested, agent=agent)
 
     def _fill_cast(self, made: xr.Dataset) -> None:
-        if "cast-and-surge" not in self.needs:
-            return
         made["cast_angle"], made["cast_scan"] = _empty(made, ("tested",)), _empty(made, ("tested", "angle", "metric"))
         for name in ENVIRONMENT_NAMES:
             jobs = self.study.tests(self.study.cast(name), name)
@@ -126,8 +127,6 @@ class Collector:
             _put(made, "cast_scan", [self._summary(job)["mean"] for job in jobs], tested=name)
 
     def _fill_bayes(self, made: xr.Dataset) -> None:
-        if "Bayesian searches" not in self.needs:
-            return
         made["bound"] = _empty(made, ("tested", "side"))
         made["sampled"] = _empty(made, ("tested", "agent", "stratum", "metric"))
         for name in ENVIRONMENT_NAMES:
@@ -141,8 +140,6 @@ class Collector:
                     _put(made, "sampled", found.strata(some), tested=name, agent=agent)
 
     def _fill_scan(self, made: xr.Dataset) -> None:
-        if "tau scan" not in self.needs:
-            return
         scans = {name: self.study.scan(name) for name in ENVIRONMENT_NAMES}
         taus, replicas = list(scans[ENVIRONMENT_NAMES[0]]), np.arange(self.study.profile.scan_seeds)
         made.coords.update({"tau_scanned": taus, "replica": replicas})

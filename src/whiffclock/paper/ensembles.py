@@ -1,4 +1,4 @@
-"""Who takes part in a reproduction: the jobs behind all figures, by what a figure needs.
+"""The jobs behind all figures of a reproduction, by what a figure needs.
 
 Every agent is trained once for all figures. A :class:`Study` names the jobs of one plume and profile;
 :data:`NEEDS` says which of them belong to a need of a figure.

@@ -13,7 +13,7 @@ from whiffclock.paper.collect import Collector
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.paper.ensembles import AFTER_SCAN, Study
 from whiffclock.paper.figures import FIGURES, drawing
-from whiffclock.params import ENVIRONMENTS, InputError
+from whiffclock.params import ENVIRONMENTS, require
 from whiffclock.runs.jobs import Account, JobStore, Tick, execute, missing, work_in
 
 
@@ -32,9 +32,8 @@ def parse_figures(text: str | None) -> list[str]:
     if text is None:
         return list(FIGURES)
     asked = [word.strip() for word in text.split(",") if word.strip()]
-    unknown = [word for word in asked if word not in FIGURES]
-    if unknown or not asked:
-        raise InputError(f"--only is {text!r}; it must be figures among {', '.join(FIGURES)}, separated by commas.")
+    known = bool(asked) and {*asked} <= {*FIGURES}
+    require(known, f"--only is {text!r}; it must be figures among {', '.join(FIGURES)}, separated by commas.")
     return [figure for figure in FIGURES if figure in asked]
 
 
@@ -48,8 +47,7 @@ def needs_of(figures: Sequence[str]) -> list[str]:
 def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int, int]:
     """Work of all jobs in searches, and how much of it is done already.
 
-    As long as tau is not chosen, trainings that wait for it are counted with any tau: their number and length do not
-    depend on it.
+    Until tau is chosen, trainings that wait for it are counted with any tau, which makes no difference to their work.
     """
     needs = needs_of(figures)
     if "tau scan training" in needs and missing(study.jobs(["tau scan training"]), store):

@@ -57,7 +57,7 @@ class TauScan(Settings):
         require_positive(self, "seeds", "episodes", "horizon")
 
     def trainings(self, plume: Plume, threshold: float, world: WorldSettings) -> dict[int, list[Job]]:
-        """The trainings of each tau that the clock can tell."""
+        """The trainings of each tau below the horizon."""
         learning = LearningSettings.shortened(self.episodes, horizon=self.horizon)
         memories = {tau: clock(self.horizon, (tau,)) for tau in self.taus if tau < self.horizon}
         alike = Train(plume.fingerprint, threshold, clock(self.horizon), learning, world)
@@ -102,9 +102,7 @@ class PolicyFolder(JobStore):
     otherwise. What is in ``store`` gets its file without training, and what is trained is kept there as well.
     """
 
-    def __init__(
-        self, folder: Path, named: Sequence[Train], store: Store | None = None, *, force: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, named: Sequence[Train], store: Store | None = None, force: bool = False) -> None:
         super().__init__(store or Store(folder / ".runs"))
         self.shared = store is not None
         self.paths = {job.key: policy_path(folder, job) for job in named}

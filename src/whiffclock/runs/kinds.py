@@ -1,6 +1,6 @@
 """The kinds of jobs: train, evaluate, solve, branch; and policies that are put together of others.
 
-What the methods do is told in the base class, :class:`~whiffclock.runs.jobs.Job`.
+The methods are documented in the base class, :class:`~whiffclock.runs.jobs.Job`.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Evaluate(Job):
     sampled: int | None = None
 
     def __post_init__(self) -> None:
-        if self.settings.horizon is None:  # which the key could not tell otherwise
+        if self.settings.horizon is None:  # the key must contain it
             object.__setattr__(self, "settings", replace(self.settings, horizon=_trained_horizon(self.policy)))
 
     @property
