@@ -152,7 +152,7 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
         across=tuple((core.correlation(dy=d) + core.correlation(dy=-d)) / 2 for d in corr.SEPARATIONS),
         following=corr.following_flow(core),
         boxes={name: _box_probabilities(plume, value) for name, value in ENVIRONMENTS.items()},
-        start_cells={name: _count_start_cells(plume, value) for name, value in ENVIRONMENTS.items()},
+        start_cells={name: count_start_cells(plume, value) for name, value in ENVIRONMENTS.items()},
     )
 
 
@@ -172,6 +172,11 @@ def full_width(profile: np.ndarray) -> float:
     return float(end - start)
 
 
+def whiff_map(plume: Plume, threshold: float) -> np.ndarray:
+    """float[x, y]: share of snapshots with a whiff; zero where nothing reaches the threshold."""
+    return plume.whiffs(threshold).probability() if plume.reaches(threshold) else np.zeros(plume.field.shape[1:])
+
+
 def _box_probabilities(plume: Plume, threshold: float) -> tuple[float, ...]:
     """Mean whiff probability in the boxes about :data:`BOX_CENTRES`; NaN for boxes that leave the grid."""
     x0, y0 = plume.source
@@ -189,7 +194,7 @@ def _box_probabilities(plume: Plume, threshold: float) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _count_start_cells(plume: Plume, threshold: float) -> int:
+def count_start_cells(plume: Plume, threshold: float) -> int:
     """Size of D_init with this start threshold; 0 where nothing reaches it."""
     try:
         return len(plume.starts(threshold, WorldSettings(start_threshold=None)))

@@ -1,7 +1,7 @@
 """Plume statistics as tables for a terminal of 80 columns."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from rich import box
@@ -53,6 +53,17 @@ def pair_table(pair: tuple[PlumeStatistics, PlumeStatistics], caption: str = "")
 
     groups = [[line(one) for one in group if shown == 4 or one.measure is not dns.axis_error] for group in dns.GROUPS]
     return _table("Two plumes side by side", ("A", "B", "B - A", "DNS")[:shown], groups, caption)
+
+
+def calibration_table(rows: Iterable[Mapping[str, float]], caption: str = "") -> Table:
+    """Whiff maps and start cells before and after a calibration, by threshold."""
+    lines: list[Line] = [
+        (f"c >= {row['threshold']:g}".replace("e-0", "e-"), [short(row["before"], 3), short(row["after"], 3), *cells])
+        for row in rows
+        for cells in [[f"{row[f'start_cells_{when}']:,}" for when in ("before", "after")]]
+    ]
+    columns = ("RMSE before", "after", "start cells before", "after")
+    return _table("Whiff probability against the target, x >= 3", columns, [lines], caption)
 
 
 def _places(statistics: PlumeStatistics) -> Table:
