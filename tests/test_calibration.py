@@ -156,6 +156,15 @@ def test_large_fields_are_refused(dns, tmp_path, monkeypatch, plume):
         calibrate(read_plume(tmp_path / "a.nc"), dns)
 
 
+def test_the_example_in_the_docs_is_a_target(tmp_path, plume):
+    text = (Path(__file__).parents[1] / "docs" / "plume.md").read_text("utf-8")
+    (tmp_path / "own.toml").write_text(text.split("```toml\n")[1].split("```")[0])
+    target = read_target(str(tmp_path / "own.toml"))
+    assert target.thresholds == (1e-6, 3e-6)
+    made = calibrate(plume, target)
+    assert made.whiffs(3e-6).probability()[20, 13] == pytest.approx(0.6, abs=0.5 / 200)
+
+
 # The target of the DNS, and the built-in plume with it
 
 
