@@ -46,10 +46,12 @@ def small_target(seed, thresholds=3, shift=0.0):
 
 
 def fields(seed, kind):
-    """Small fields: distinct values, many ties, mostly zeros, some negative, or nothing but one value."""
+    """Small fields: distinct values, many ties, mostly zeros, some negative, none but one, or next to none."""
     rng = np.random.default_rng(seed)
     field = np.exp(rng.normal(0, 3, (25, 8, 5))) * 3e-6
-    field *= {"dense": 1, "ties": 1, "zeros": rng.random(field.shape) < 0.2, "negative": 1, "empty": 0}[kind]
+    field *= {"dense": 1, "ties": 1, "zeros": rng.random(field.shape) < 0.2, "negative": 1, "empty": 0, "faint": 1e-38}[
+        kind
+    ]
     if kind == "ties":
         field = np.rint(field * 1e6) * 1e-6
     if kind == "negative":
@@ -58,7 +60,7 @@ def fields(seed, kind):
     return Plume.from_array(field.astype(np.float32), (0, 2), "made up")
 
 
-kinds = st.sampled_from(["dense", "ties", "zeros", "negative", "empty"])
+kinds = st.sampled_from(["dense", "ties", "zeros", "negative", "empty", "faint"])
 seeds = st.integers(0, 2**16)
 
 

@@ -169,7 +169,7 @@ def map_sorted(series: np.ndarray, counts: np.ndarray, levels: np.ndarray) -> np
 def _scaled(rest: np.ndarray, anchor: float, value: float) -> np.ndarray:
     """What is no whiff, scaled so that ``anchor`` becomes ``value``; negative concentrations stay as they are."""
     scale = float(value) / float(anchor) if anchor > 0 else 1.0
-    return np.where(rest > 0, rest * scale, rest).astype(np.float32)
+    return np.where(rest > 0, rest.astype(float) * scale, rest).astype(np.float32)
 
 
 def _logarithms(series: np.ndarray) -> np.ndarray:
