@@ -16,7 +16,7 @@ demo: .venv/.ready
 	@$(BIN)/whiffclock reproduce --profile quick --out demo
 
 test: .venv/.ready lint
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # Kernels that write outside their arrays are found here: the same tests with every index checked.
 test-bounds: .venv/.ready

@@ -12,13 +12,14 @@ from whiffclock.agents.compose import heuristic_two_q, one_mode
 from whiffclock.agents.qlearning import Task, Training, sparse_share, train
 from whiffclock.episode import scheduled
 from whiffclock.evaluate import evaluate
-from whiffclock.memory import clock
+from whiffclock.memory import clock, window
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.policy import ACTIONS
 from whiffclock.recovery import void_path
 from whiffclock.runs.ensembles import TAUS, Comparison, TauScan, choose_tau
 from whiffclock.runs.jobs import JobStore
+from whiffclock.runs.kinds import Given
 from whiffclock.runs.store import Store
 
 SHORT = LearningSettings.shortened(20_000)
@@ -199,3 +200,29 @@ def test_a_clock_shorter_or_longer_than_an_episode_learns(plume):
         assert policy.records["curve"][:, 3].max() <= horizon
         assert policy.records["void"][0, 0] <= min(length - 1, horizon)
         assert evaluate(policy, plume, 3e-6).horizon == horizon
+
+
+def test_heuristic_two_q_searches_as_long_as_its_parts(plume):
+    part = train(clock_task(plume, 3e-6, clock(50), LearningSettings.shortened(20, horizon=50)))
+    assert evaluate(heuristic_two_q(part, part, 7), plume, 3e-6).horizon == 50
+
+
+def test_only_a_clock_can_be_confined_to_a_mode(plume):
+    policy = train(Task(plume, 3e-6, window(3, 40), LearningSettings.shortened(20)))
+    with pytest.raises(InputError, match="on a clock"):
+        one_mode(policy, 0)
+    with pytest.raises(InputError, match="window-3 is none"):
+        heuristic_two_q(policy, policy, 7)
+
+
+def test_a_given_cast_and_surge_stands_beside_the_tuned_one(plume, tmp_path):
+    settings = EvaluationSettings(2, horizon=50)
+    comparison = Comparison(plume, [Given.of(cast_and_surge(80, 50))], [3e-6], WorldSettings(), settings)
+    given, tuned = comparison.rows(JobStore(Store(tmp_path)))
+    assert (given.agent, tuned.agent) == ("cast-and-surge, as given", "cast-and-surge")
+    assert given.best.mean("G") == evaluate(cast_and_surge(80, 50), plume, 3e-6, settings=settings).mean("G")
+
+
+def test_an_empty_scan_of_tau_is_refused():
+    with pytest.raises(InputError, match="seeds is 0"):
+        TauScan(seeds=0)

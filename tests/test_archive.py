@@ -266,3 +266,11 @@ def test_threads_do_not_disturb_each_other(tmp_path):
         thread.join()
     assert len(set(read_npz(tmp_path / "a.npz", "a record")["a"])) == 1
     assert [p.name for p in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_an_error_without_a_system_message_is_told(tmp_path):
+    def write(file):
+        raise OSError("no room in the container")
+
+    with pytest.raises(InputError, match="cannot be written: no room in the container"):
+        write_whole(tmp_path / "file", write)

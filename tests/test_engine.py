@@ -29,3 +29,14 @@ def test_a_failing_job_stops_the_others():
     with pytest.raises(ZeroDivisionError):
         run_jobs([endless, failing], 2)
     assert stopped.is_set()
+
+
+def test_nothing_is_begun_after_a_failure():
+    begun = []
+
+    def failing(tick):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_jobs([failing, *[lambda tick: begun.append(1)] * 50], 1)
+    assert not begun

@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.memory import clock, window
-from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
+from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.plume import Plume
 from whiffclock.runs import kinds
 from whiffclock.runs.jobs import Account, Job, JobStore, execute, missing, run, work_in
 from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, OneMode, Train
@@ -190,3 +192,79 @@ def test_the_bayesian_agent_has_the_horizon_that_was_asked_for(plume, store):
     assert seen.horizon == 20
     assert seen.arrival.max() <= 20
     assert (seen.mode_steps.sum(axis=1)[~seen.arrived] == 20).all()
+
+
+def test_a_failing_prerequisite_stops_those_that_wait_for_it(plume, store, monkeypatch):
+    def failing(self, plume, needed, tick):
+        assert self.rest is None, "computed without what it rests on"
+        time.sleep(0.3)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Sum, "compute", failing)
+    began = time.perf_counter()
+    with pytest.raises(ZeroDivisionError):
+        execute([Sum(10 + i, Sum(1)) for i in range(4)], plume, store, 4)
+    assert time.perf_counter() - began < 3
+    assert len(missing([Sum(10, Sum(1))], store)) == 2
+
+
+def test_what_rests_on_jobs_that_are_not_kept_comes_after_their_needs(plume, store):
+    first, second = training(plume), training(plume, 1)
+    nested = test_of(OneMode(HeuristicTwoQ(first, second, 7), 1), plume)
+    assert missing([nested, first], store) == [first, second, nested]
+    execute([nested], plume, store, 3)
+    assert missing([nested], store) == []
+
+
+def test_a_kept_evaluation_has_the_horizon_it_was_made_with(plume, store):
+    policy = run(training(plume), plume)
+    for job in (Given.of(policy), OneMode(training(plume), 0), HeuristicTwoQ(training(plume), training(plume), 7)):
+        test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2))
+        assert test.description["settings"]["horizon"] == 40
+        fresh, kept = run(test, plume, store), run(test, plume, store)
+        assert fresh.horizon == kept.horizon == 40
+        assert fresh.mean("G") == kept.mean("G")
+    other = replace(policy, made_from=policy.made_from | {"learning": {"horizon": 30}})
+    tests = [replace(test, policy=Given.of(one), settings=EvaluationSettings(2)) for one in (policy, other)]
+    assert len({test.key for test in tests}) == 2
+
+
+def test_policies_on_beliefs_are_known_by_their_vectors(plume):
+    from whiffclock.agents.bayes import neighbour, quasi_optimal, search_model
+    from whiffclock.pomdp.gridsearch import GridVectors
+
+    model = search_model(plume, 3e-6)
+    vectors = np.random.default_rng(0).random((2, model.target.size)).astype(np.float32)
+    one, other = (GridVectors(model, vectors, np.array(actions)) for actions in ([0, 1], [0, 2]))
+    keys = [Given.of(quasi_optimal(model, one, {"seed": seed})).key for seed in (0, 1)]
+    assert keys[0] == keys[1] != Given.of(quasi_optimal(model, other)).key
+    cheap = [Given.of(neighbour("QMDP", replace(model, discount=discount))) for discount in (0.9, 0.98)]
+    assert cheap[0].digest != cheap[1].digest
+
+
+def test_a_kept_evaluation_is_not_taken_to_another_plume(plume, store):
+    job = test_of(CastAndSurge(45, 40), plume)
+    run(job, plume, store)
+    with pytest.raises(InputError, match="cannot run on the plume"):
+        run(job, Plume(plume.field, (0, 12)), store)
+
+
+def test_starts_are_there_even_if_nothing_can_be_shared(plume, monkeypatch):
+    class Forgetful(dict):
+        def __setitem__(self, key, value):
+            """Another thread has made room at once."""
+
+    monkeypatch.setattr(kinds, "_STARTS", Forgetful())
+    assert len(test_of(CastAndSurge(45, 40), plume).starts(plume)) > 0
+
+
+@pytest.mark.parametrize("horizon", [40, 40_000])
+def test_large_numbers_survive_a_record(plume, horizon):
+    job = test_of(HeuristicTwoQ(CastAndSurge(45, 40), CastAndSurge(20, 40), 7), plume)
+    job = replace(job, settings=EvaluationSettings(2, horizon=horizon))
+    seen = run(job, plume)
+    seen.arrival[0] = seen.last_whiff[0, 2] = seen.mode_steps[0, 1] = horizon
+    seen.occupancy[1, 2, 3] = 2**40
+    back = job.unpack(job.pack(seen), plume, None)
+    for name, values in seen.arrays().items():
+        assert np.array_equal(back.arrays()[name], values), name

@@ -1,5 +1,6 @@
 """Golden episodes of the memory, worked by hand from the equations of the paper's Methods."""
 
+import json
 import pickle
 
 import numpy as np
@@ -190,3 +191,34 @@ def test_tables_that_do_not_fit_together_are_refused():
     ]:
         with pytest.raises(InputError, match="memory"):
             Memory("by hand", **(good | {name: bad}))
+
+
+def test_tables_from_a_file_are_checked_before_they_are_narrowed():
+    tables = {"memory_next_node": [[1, 0], [1, 0]], "memory_row": [0, 1], "memory_mode": [0, 0]}
+    tables |= {"memory_first": [1, 0], "memory_after_whiff": [0]}
+    good = {name: np.array(values) for name, values in tables.items()}
+    spec = {"maker": "", "name": "by hand"}
+    made = Memory.from_arrays(spec, good)
+    assert Memory.from_arrays(made.spec, made.to_arrays()) == made
+    for bad in (
+        {"memory_row": np.array(3)},
+        {"memory_row": np.array([0, 2**32 + 1])},
+        {"memory_first": np.array([2**32, 0])},
+        {"memory_after_whiff": np.array(0)},
+    ):
+        with pytest.raises(InputError, match="memory"):
+            Memory.from_arrays(spec, good | bad)
+
+
+def test_tables_of_other_shapes_are_another_memory():
+    """The same numbers in a row: one node with five modes, two nodes with one."""
+    one = Memory("flat", *(np.zeros(shape, int) for shape in ((1, 2), 1, 1, 2, 5)))
+    two = Memory("flat", *(np.zeros(shape, int) for shape in ((2, 2), 2, 2, 2, 1)))
+    assert one != two
+
+
+def test_settings_from_numpy_are_plain():
+    memory = clock(np.int64(40), tuple(np.array([3, 5])))
+    assert memory == clock(40, (3, 5))
+    assert hash(memory) == hash(clock(40, (3, 5)))
+    assert json.loads(json.dumps(memory.spec)) == memory.spec

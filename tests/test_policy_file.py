@@ -11,8 +11,9 @@ import pytest
 from trainings import clock_task
 
 from whiffclock import __version__
+from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import train
-from whiffclock.evaluate import require_fit
+from whiffclock.evaluate import own_horizon, require_fit
 from whiffclock.memory import clock
 from whiffclock.params import InputError, LearningSettings, WorldSettings
 from whiffclock.policy import TablePolicy
@@ -135,6 +136,7 @@ def change(policy, tmp_path):
         (("memory", "hand"), 1, "hand"),
         (("memory", "maker"), "hand", "hand"),
         (("memory", "maker"), None, "table"),
+        (("memory", "maker"), ["clock"], "clock"),
         (("memory",), None, "memory"),
         (("made_from", "learning"), {"horizon": 50.0}, "learning.horizon"),
         (("name",), None, "name"),
@@ -181,3 +183,18 @@ def test_an_empty_world_has_the_defaults(policy, plume, tmp_path):
     require_fit(TablePolicy.load(tmp_path / "policy.npz"), WorldSettings())
     with pytest.raises(InputError, match="radius of 2, but the world has 3"):
         require_fit(bare, WorldSettings(3.0))
+
+
+def test_a_policy_of_the_first_format_searches_as_long_as_its_clock(tmp_path):
+    made = cast_and_surge(45, 60)
+    header = {"format": "whiffclock policy 1", "version": "0.1", "name": made.name, "made_from": made.made_from}
+    header["clock"] = {"horizon": 60, "taus": [], "split_zero": False, "literal_tau": False}
+    np.savez(tmp_path / "policy.npz", header=np.array(json.dumps(header)), actions=made.actions)
+    back = TablePolicy.load(tmp_path / "policy.npz")
+    assert back.memory == clock(60)
+    assert own_horizon(back) == 60
+
+
+def test_void_records_are_whole_numbers(change, policy):
+    assert "void record" in change(record_void=policy.records["void"].astype(str))
+    assert "void record" in change(record_void=policy.records["void"][:, :5])

@@ -16,9 +16,9 @@ from whiffclock.agents.qlearning import train
 from whiffclock.geometry import Geometry, geometry
 from whiffclock.memory import clock
 from whiffclock.paper.quantiles import weighted_quantiles
-from whiffclock.params import InputError, LearningSettings
+from whiffclock.params import InputError, LearningSettings, WorldSettings
 from whiffclock.policy import TablePolicy
-from whiffclock.recovery import follow_blanks, void_path
+from whiffclock.recovery import BranchSettings, follow_blanks, forced_blanks, void_path
 from whiffclock.search import MOVES
 
 LETTERS = "U+-D"  # upwind, +y, -y, downwind: the order of the actions
@@ -286,3 +286,9 @@ def test_whole_weights_are_repetitions(pairs, percent):
 def test_impossible_quantiles_are_refused(values, weights, q, says):
     with pytest.raises(InputError, match=says):
         weighted_quantiles(values, weights, q)
+
+
+def test_branches_of_searches_that_start_on_a_whiff_begin_there(plume):
+    settings = BranchSettings(trials=12, steps=1, horizon=20)
+    found = forced_blanks(cast_and_surge(45, 20), plume, 3e-6, WorldSettings(start_on_whiff=True), settings)
+    assert sorted(found.trial[found.step == 0]) == list(range(12))

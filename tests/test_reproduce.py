@@ -19,6 +19,7 @@ from whiffclock.evaluate import METRICS, evaluate, make_starts, sample
 from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS, geometry
 from whiffclock.paper import dataset
 from whiffclock.paper.claims import judge
+from whiffclock.paper.collect import Collector
 from whiffclock.paper.dataset import (
     CONDITIONS,
     HEURISTIC,
@@ -366,3 +367,14 @@ def test_the_command_refuses_in_one_sentence(words, tmp_path):
     assert done.stderr.count("\n") == 1
     assert words[0] in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_paths_of_a_long_clock_do_not_overflow(plume, tmp_path):
+    long = replace(TINY, seeds=1, episodes=2, scan_episodes=1, horizon=33_000, taus=(2,))
+    store = JobStore(Store(tmp_path))
+    study = Study(plume, long)
+    job = study.single("dense")[0]
+    policy = run(job, plume)
+    store.save(job, replace(policy, actions=np.full_like(policy.actions, 3)))
+    path = Collector(study, store, ["single-Q training"], []).recoveries()["path"]
+    assert path.sel(ensemble=SINGLE, trained="dense", agent=0, mode=MODE, axis="x").values[-1] == 33_000

@@ -422,3 +422,23 @@ def test_a_policy_in_the_store_can_be_evaluated(shelf, plume, tmp_path):
     assert done.returncode == 0, done.stderr
     (seen,) = json.loads(done.stdout)
     assert seen["f+"]["mean"] == evaluate(result_of(jobs_on(plume)[2], plume), plume, 3e-6).mean("f+")
+
+
+def test_force_replaces_only_what_is_other(plume, tmp_path):
+    jobs = jobs_on(plume)
+    execute(jobs, plume, PolicyFolder(tmp_path, jobs))
+    paths = PolicyFolder(tmp_path, jobs).paths
+    paths[jobs[0].key].write_bytes(b"damaged")
+    TablePolicy.load(paths[jobs[2].key]).save(paths[jobs[1].key])
+    with pytest.raises(InputError, match="damaged"):
+        PolicyFolder(tmp_path, jobs)
+    with pytest.raises(InputError, match="--force to replace it"):
+        PolicyFolder(tmp_path, jobs[1:])
+    assert execute(jobs, plume, PolicyFolder(tmp_path, jobs, force=True)) == jobs[:2]
+    assert PolicyFolder(tmp_path, jobs).done == {job.key for job in jobs}
+
+
+def test_policies_that_would_share_a_file_are_refused(plume, tmp_path):
+    job = jobs_on(plume)[0]
+    with pytest.raises(InputError, match="same file name"):
+        PolicyFolder(tmp_path, [replace(job, threshold=2.00000001e-6), replace(job, threshold=2.00000002e-6)])

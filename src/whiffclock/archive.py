@@ -62,10 +62,9 @@ def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]
 def read_header(
     arrays: dict[str, np.ndarray], path: Path, what: str, kind: type[T], form: str | None = None, name: str = "header"
 ) -> T:
-    """The JSON text in the array ``name`` of ``path``, as a ``kind``: a dataclass, a msgspec struct, a dictionary.
+    """The JSON text in the array ``name`` of ``path``, as a ``kind``; see :func:`whiffclock.params.convert`.
 
-    ``what`` the file should be stands in the messages, such as "whiffclock policy". With ``form``, the value of
-    "format" in the header must be this one. See :func:`whiffclock.params.convert` for what is refused.
+    The file should be ``what``, such as "whiffclock policy". With ``form``, the header must be of this "format".
     """
     import msgspec
 
@@ -103,7 +102,7 @@ def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
             write(file)
         put_in_place(partial, path)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+        raise InputError(f"{path} cannot be written: {error.strerror or first_line(error)}.") from error
     finally:
         with suppress(OSError):
             partial.unlink()
@@ -134,10 +133,7 @@ def require_replaceable(path: Path) -> None:
 
 
 def leftovers(folder: Path, older_than: float = 600.0) -> list[Path]:
-    """What interrupted calls of :func:`write_npz` left in ``folder``, untouched for ``older_than`` seconds.
-
-    A younger one may be a write that is still going on.
-    """
+    """What interrupted writes left in ``folder``; what is younger than ``older_than`` seconds may still be written."""
     before = time.time() - older_than
     return sorted(path for path in folder.glob(".*.npz.*") if path.is_file() and path.stat().st_mtime < before)
 

@@ -1,11 +1,8 @@
 """A policy on a plume: every start, per-start records, and G, T_min/T, f+ (paper, "Evaluation").
 
-Starts are all cells of D_init, each at several snapshots stratified over the record; they depend on the
-plume and the settings alone, so every policy meets the same turbulence (R11).
-
-Standard errors are over the time strata: one mean over all cells per stratum, and the spread of those
-means. Searches that start at about the same time see the same whiffs and are not independent; counting
-each as a sample of its own would promise too much.
+Starts are all cells of D_init, each at several snapshots stratified over the record; they depend on the plume and the
+settings alone, so every policy meets the same turbulence (R11). Standard errors are over the time strata: searches that
+start at about the same time see the same whiffs and are not independent.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whiffclock.episode import World, rollout
+from whiffclock.episode import rollout
 from whiffclock.formatting import nan_to_null
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
@@ -50,30 +47,18 @@ class Starts:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What happened from every start.
-
-    Attributes
-    ----------
-    arrival
-        Steps until the source; 0 on failure.
-    last_whiff
-        int32[n, 3]: x, y and step of the last whiff of the search; step -1 where there was none.
-    mode_steps
-        Decisions taken in each mode, int32[n, mode].
-    occupancy
-        Decisions taken per mode and cell, int64[mode, x, y]; the usage map is its share per cell.
-    """
+    """What happened from every start."""
 
     policy: str
     threshold: float
     starts: Starts
     settings: EvaluationSettings
     horizon: int
-    arrival: np.ndarray
-    last_whiff: np.ndarray
-    mode_steps: np.ndarray
-    occupancy: np.ndarray
-    plume: str = ""
+    arrival: np.ndarray  # int32[n]: steps until the source; 0 on failure
+    last_whiff: np.ndarray  # int32[n, 3]: x, y and step of the last whiff; step -1 where there was none
+    mode_steps: np.ndarray  # int32[n, mode]: decisions taken in each mode
+    occupancy: np.ndarray  # int64[mode, x, y]: decisions taken per mode and cell
+    plume: str = ""  # its fingerprint
 
     @property
     def arrived(self) -> np.ndarray:
@@ -115,6 +100,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Summary in plain values."""
+        errors = {metric: nan_to_null(self.standard_error(metric)) for metric in METRICS}
         return {
             "policy": self.policy,
             "plume": self.plume,
@@ -122,24 +108,14 @@ class Evaluation:
             "starts": len(self.starts),
             "horizon": self.horizon,
             "settings": self.settings.to_dict(),
-            **{
-                metric: {"mean": self.mean(metric), "standard_error": nan_to_null(self.standard_error(metric))}
-                for metric in METRICS
-            },
+            **{metric: {"mean": self.mean(metric), "standard_error": error} for metric, error in errors.items()},
             "mode_share": (self.mode_steps.sum(axis=0) / self.mode_steps.sum()).tolist(),
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The per-start records, for saving."""
-        return {
-            "starts": self.starts.points,
-            "stratum": self.starts.stratum,
-            "shortest": self.starts.shortest,
-            "arrival": self.arrival,
-            "last_whiff": self.last_whiff,
-            "mode_steps": self.mode_steps,
-            "occupancy": self.occupancy,
-        }
+        starts = {"starts": self.starts.points, "stratum": self.starts.stratum, "shortest": self.starts.shortest}
+        return starts | {name: getattr(self, name) for name in ("arrival", "last_whiff", "mode_steps", "occupancy")}
 
     def to_xarray(self) -> xr.Dataset:
         """The per-start records and metrics with names, and the summary in the attribute ``summary``, as JSON."""
@@ -187,10 +163,8 @@ def make_starts(
     """
     cells = start_cells(plume, threshold, world, horizon)
     snapshots, strata = start_snapshots(plume.field.shape[0], world, horizon), settings.snapshots
-    require(
-        strata <= snapshots,
-        f"{strata} start snapshots per cell were asked for, but there are only {snapshots} to start from.",
-    )
+    enough = strata <= snapshots
+    require(enough, f"{strata} start snapshots per cell were asked for, but there are only {snapshots} to start from.")
     rng = np.random.default_rng(settings.seed)
     offset = rng.random((strata, len(cells)))
     edges = np.arange(strata + 1) * snapshots // strata
@@ -213,8 +187,7 @@ def make_starts(
 def sample(starts: Starts, count: int) -> np.ndarray:
     """Indices of about ``count`` starts, in order: as many from every time stratum, one at least, drawn once for all.
 
-    A policy that is too slow for all starts is evaluated from these, and can still be compared with others start by
-    start.
+    A policy that is too slow for all starts can still be compared with others on these.
     """
     rng = np.random.default_rng(0)
     strata = [np.flatnonzero(starts.stratum == stratum) for stratum in np.unique(starts.stratum)]
@@ -245,57 +218,45 @@ def evaluate(
     require_fit(policy, world)
     if starts is None:
         starts = make_starts(plume, threshold, world, settings, horizon)
-    grid = plume.field.shape[1:]
-    n = len(starts)
-    arrival = np.zeros(n, dtype=np.int32)
-    last_whiff = np.zeros((n, 3), dtype=np.int32)
-    mode_steps = np.zeros((n, policy.modes), dtype=np.int32)
-    occupancy = np.zeros((policy.modes, *grid), dtype=np.int64)
-    records = (arrival, last_whiff, mode_steps, occupancy)
+    n, points = len(starts), starts.points
+    arrival, last_whiff, mode_steps = (np.zeros(shape, dtype=np.int32) for shape in (n, (n, 3), (n, policy.modes)))
+    occupancy = np.zeros((policy.modes, *plume.field.shape[1:]), dtype=np.int64)
+    records = arrival, last_whiff, mode_steps, occupancy
     kernel_world = plume.whiffs(threshold).world(world)
     progress = progress or (lambda searches: None)
     if isinstance(policy, TablePolicy):
-        rollout(kernel_world, policy.memory.tables, policy.actions, starts.points, horizon, *records)
+        rollout(kernel_world, policy.memory.tables, policy.actions, points, horizon, *records)
         progress(n)
     else:
         for first in range(0, n, _SIDE_BY_SIDE):
             some = slice(first, first + _SIDE_BY_SIDE)
-            parts = arrival[some], last_whiff[some], mode_steps[some], occupancy
-            _rollout_any(kernel_world, policy, starts.points[some], horizon, *parts, progress)
+            part = arrival[some], last_whiff[some], mode_steps[some], occupancy
+            _rollout_any(PlumeWorld(kernel_world, points[some]), policy, horizon, part, progress)
     return Evaluation(policy.name, threshold, starts, settings, horizon, *records, plume=plume.fingerprint)
 
 
 def own_horizon(policy: Policy) -> int:
-    """Steps that a policy is allowed by default: those of its training, or the paper's 500."""
-    return (policy.made_from.get("learning") or {}).get("horizon") or LearningSettings.horizon
+    """Steps that a policy is allowed by default: those of its training, or of its parts', or the paper's 500."""
+    parts = [policy.made_from, *(policy.made_from.get(name) or {} for name in ("dense", "sparse"))]
+    return max((part.get("learning") or {}).get("horizon") or 0 for part in parts) or LearningSettings.horizon
 
 
 def require_fit(policy: Policy, world: WorldSettings) -> None:
     """Refuse a policy that was trained for another source region."""
     if "world" in policy.made_from:
-        trained = WorldSettings.from_dict(policy.made_from["world"]).radius
-        require(
-            trained == world.radius,
-            f"This {policy.name} policy was trained with a source radius of {trained:g}, but the world has "
-            f"{world.radius:g}; give both the same radius.",
-        )
+        trained, radius = WorldSettings.from_dict(policy.made_from["world"]).radius, world.radius
+        sentence = f"This {policy.name} policy was trained with a source radius of {trained:g}, but the world has"
+        require(trained == radius, f"{sentence} {radius:g}; give both the same radius.")
 
 
 def _rollout_any(
-    world: World,
-    policy: Policy,
-    points: np.ndarray,
-    horizon: int,
-    arrival: np.ndarray,
-    last_whiff: np.ndarray,
-    mode_steps: np.ndarray,
-    occupancy: np.ndarray,
-    progress: Callable[[int], None],
+    world: PlumeWorld, policy: Policy, horizon: int, records: tuple[np.ndarray, ...], progress: Callable[[int], None]
 ) -> None:
     """What the rollout kernel does, for any policy."""
+    arrival, last_whiff, mode_steps, occupancy = records
     last_whiff[:, 2] = -1
     _, length, width = occupancy.shape
-    for moment in search(policy, PlumeWorld(world, points), horizon):
+    for moment in search(policy, world, horizon):
         arrival[moment.arrived] = moment.step
         progress(len(moment.arrived))
         x, y, _ = moment.position.T

@@ -13,14 +13,8 @@ _NOTHING = 1e-9
 def number(value: float | None, form: str = "", *, nan: str = "–", infinity: str = "∞", terse: bool = False) -> str:
     """A number as text; what rounds to zero has no sign.
 
-    Parameters
-    ----------
-    form
-        Format, such as ".2f"; by default few digits, as many as the size of the number asks for.
-    nan, infinity
-        What stands for no number (NaN or None), and for an infinite one.
-    terse
-        For a terminal: no zero before the point, and a hyphen for a minus sign (.47, -.03).
+    ``form`` is a format such as ".2f"; by default few digits, as many as the size of the number asks for. ``nan`` is
+    for no number (NaN or None). ``terse`` is for a terminal: no zero before the point, and a hyphen for a minus sign.
     """
     if value is None or math.isnan(value):
         return nan

@@ -1,10 +1,9 @@
 """Finite-state memories: what a policy remembers between two observations.
 
 A memory is a machine on nodes. After each observation it goes to ``next_node[node, whiff]``; a policy has one action
-for each ``row[node]``, so that nodes with the same row act alike; ``mode[node]`` says which mode it is in. That is all
-that training, searches and kernels see of it. A *maker* is a function from plain settings to such tables:
-:func:`clock` (the paper's memory) and :func:`window` (its predecessor's). To add one, write a function with the
-decorator :func:`maker`.
+for each ``row[node]``; ``mode[node]`` says which mode it is in. Training, searches and kernels see no more of it. A
+*maker* is a function from plain settings to such tables: :func:`clock` (the paper's memory) and :func:`window` (its
+predecessor's). To add one, write a function with the decorator :func:`maker`.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import functools
 import hashlib
 import inspect
 import itertools
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,48 +32,30 @@ _ARRAYS = ("next_node", "row", "mode", "first", "after_whiff")
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """A finite-state memory; equal to another with the same :attr:`spec`.
+    """A finite-state memory; equal to another with the same :attr:`spec`."""
 
-    Attributes
-    ----------
-    name
-        What an agent with this memory is called, such as "single-Q".
-    next_node
-        int[node, whiff], the node after a blank and after a whiff.
-    row, mode
-        int[node]: row of the Q-matrix, and mode.
-    first
-        int[whiff], the node after the first observation of a search.
-    after_whiff
-        int[mode], the node on a whiff at which void trajectories of each mode begin.
-    maker, settings
-        The function that made it, and its settings; empty for a memory made by hand.
-    """
-
-    name: str
-    next_node: np.ndarray
-    row: np.ndarray
-    mode: np.ndarray
-    first: np.ndarray
-    after_whiff: np.ndarray
-    maker: str = ""
-    settings: Mapping[str, Any] | None = None
+    name: str  # what an agent with this memory is called, such as "single-Q"
+    next_node: np.ndarray  # int[node, whiff]: the node after a blank and after a whiff
+    row: np.ndarray  # int[node]: row of the Q-matrix
+    mode: np.ndarray  # int[node]
+    first: np.ndarray  # int[whiff]: the node after the first observation of a search
+    after_whiff: np.ndarray  # int[mode]: the node on a whiff at which void trajectories of each mode begin
+    maker: str = ""  # the function that made it; none for a memory made by hand
+    settings: Mapping[str, Any] | None = None  # of its maker
 
     def __post_init__(self) -> None:
-        for name in _ARRAYS:
-            values = np.asarray(getattr(self, name))
-            require(values.dtype.kind in "iu", f"The table {name} of a memory must hold whole numbers.")
-            object.__setattr__(self, name, values.astype(np.int32))
-        nodes, modes = len(self.row), len(self.after_whiff)
-        shapes = (self.next_node.shape, self.mode.shape, self.first.shape)
+        tables = [np.asarray(getattr(self, name)) for name in _ARRAYS]
+        nodes, modes = tables[1].size, tables[4].size
+        shapes, below = [(nodes, 2), (nodes,), (nodes,), (2,), (modes,)], (nodes, nodes, modes, nodes, nodes)
         require(
-            bool(self.name) and nodes > 0 and modes > 0 and shapes == ((nodes, 2), (nodes,), (2,)),
+            bool(self.name) and nodes > 0 and modes > 0 and [values.shape for values in tables] == shapes,
             f"The tables of the memory {self.name!r} do not fit together.",
         )
-        for name, below in (("next_node", nodes), ("first", nodes), ("after_whiff", nodes), ("mode", modes)):
-            values = getattr(self, name)
-            inside = bool(((values >= 0) & (values < below)).all())
+        for name, values, end in zip(_ARRAYS, tables, below, strict=True):
+            require(values.dtype.kind in "iu", f"The table {name} of a memory must hold whole numbers.")
+            inside = bool(((values >= 0) & (values < end)).all())
             require(inside, f"The table {name} of the memory {self.name!r} points outside of it.")
+            object.__setattr__(self, name, values.astype(np.int32))
         used = np.unique(self.row)
         require(np.array_equal(used, np.arange(len(used))), f"The rows of the memory {self.name!r} have gaps.")
 
@@ -113,8 +95,8 @@ class Memory:
         """What determines it, in plain values: maker and settings, or a digest of tables made by hand."""
         if self.maker:
             return {"maker": self.maker, **(self.settings or {})}
-        digest = hashlib.sha256(b"".join(np.ascontiguousarray(getattr(self, name)).tobytes() for name in _ARRAYS))
-        return {"maker": "", "name": self.name, "tables": digest.hexdigest()[:20]}
+        tables = repr([getattr(self, name).tolist() for name in _ARRAYS])
+        return {"maker": "", "name": self.name, "tables": hashlib.sha256(tables.encode()).hexdigest()[:20]}
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The tables under names for a file; none for a memory that a maker can make again."""
@@ -127,8 +109,8 @@ class Memory:
             return make_memory(spec)
         missing = [name for name in _ARRAYS if f"memory_{name}" not in arrays]
         require(not missing, f"The memory has no table {', '.join(missing)}.")
-        next_node, row, mode, first, after_whiff = (arrays[f"memory_{name}"] for name in _ARRAYS)
-        return cls(str(spec.get("name", "")), next_node, row, mode, first, after_whiff)
+        tables: dict[str, Any] = {name: arrays[f"memory_{name}"] for name in _ARRAYS}
+        return cls(str(spec.get("name", "")), **tables)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Memory) and self.spec == other.spec
@@ -152,9 +134,8 @@ def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
     def make(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Memory:
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
-        made = build(*args, **kwargs)
-        settings = {name: list(value) if isinstance(value, tuple) else value for name, value in given.arguments.items()}
-        return replace(made, maker=build.__name__, settings=settings)
+        settings = json.loads(json.dumps(given.arguments, default=lambda value: value.tolist()))  # of NumPy, too
+        return replace(build(*args, **kwargs), maker=build.__name__, settings=settings)
 
     MAKERS[build.__name__] = make
     return make
@@ -162,9 +143,8 @@ def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
 
 def make_memory(spec: Mapping[str, Any]) -> Memory:
     """Call the maker that ``spec`` names with the settings in it; types are checked, unknown names refused."""
-    name = spec.get("maker")
-    if name not in MAKERS:
-        raise InputError(f"There is no memory called {name!r}; there are {', '.join(MAKERS)}.")
+    name = str(spec.get("maker", ""))
+    _require_maker(name)
     hints, settings = get_type_hints(MAKERS[name]), {}
     for key, value in spec.items():
         if key == "maker":
@@ -177,11 +157,14 @@ def make_memory(spec: Mapping[str, Any]) -> Memory:
     return MAKERS[name](**settings)
 
 
+def _require_maker(name: str) -> None:
+    require(name in MAKERS, f"There is no memory called {name!r}; there are {', '.join(MAKERS)}.")
+
+
 def parse_memory(text: str, **defaults: Any) -> Memory:
     """``"window:4"``: a maker, and whole numbers for its first settings; ``defaults`` for others that it has."""
     name, *words = text.split(":")
-    if name not in MAKERS:
-        raise InputError(f"There is no memory called {name!r}; there are {', '.join(MAKERS)}.")
+    _require_maker(name)
     known = list(inspect.signature(MAKERS[name]).parameters)
     try:
         given = dict(zip(known, (int(word) for word in words), strict=False))
@@ -208,9 +191,8 @@ def clock(length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = Fals
         Take the Methods' tau_t = s_{t-1} literally, as an index of the state (R5).
     """
     _require_length(length)
-    increasing = all(a < b for a, b in itertools.pairwise(taus))
     require(
-        increasing and all(1 <= tau < length for tau in taus),
+        all(a < b for a, b in itertools.pairwise((0, *taus, length))),
         f"The blank thresholds tau are {list(taus)}; they must increase and lie between 1 and H-1 = {length - 1}.",
     )
     modes = len(taus) + 1
@@ -260,6 +242,5 @@ def window(n: int = 4, length: int = 500) -> Memory:
 
 
 def _require_length(length: int) -> None:
-    require(
-        2 <= length <= _LONGEST, f"The horizon H is {length}; it must lie between 2 and {_LONGEST} steps of the clock."
-    )
+    possible = 2 <= length <= _LONGEST
+    require(possible, f"The horizon H is {length}; it must lie between 2 and {_LONGEST} steps of the clock.")

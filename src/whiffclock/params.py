@@ -6,7 +6,7 @@ what is wrong, and what would be right.
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 T = TypeVar("T")
 
@@ -37,7 +37,10 @@ def environment_name(threshold: float) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Base of all settings: to and from plain dictionaries."""
+    """Base of all settings: to and from plain dictionaries.
+
+    A field that is annotated with a text is an option of the commands that take these settings; the text describes it.
+    """
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -86,24 +89,16 @@ def _refuse_unknown_names(values: Any, made: Any) -> None:
 class WorldSettings(Settings):
     """Where a search may start, where it ends, and what happens at the end of the record.
 
-    Attributes
-    ----------
-    radius
-        Radius of the terminal disc around the source, in cells.
-    start_threshold
-        Starts are the cells that exceed this at least once; ``None`` takes the environment's own
-        threshold (R10).
-    start_on_whiff
-        Start at a snapshot in which the searcher smells odor (R10).
-    end_of_record
-        ``"wrap"`` goes on with the first snapshot (R1); ``"avoid"`` starts early enough never to
-        reach the end.
+    Without a start threshold, starts are the cells that exceed the environment's own (R10). At the end of the
+    record, ``"wrap"`` goes on with the first snapshot (R1), ``"avoid"`` starts early enough never to reach it.
     """
 
-    radius: float = 2.0
-    start_threshold: float | None = 7e-6
-    start_on_whiff: bool = False
-    end_of_record: Literal["wrap", "avoid"] = "wrap"
+    radius: Annotated[float, "Radius of the source region, in cells."] = 2.0
+    start_threshold: Annotated[float | None, "Starts are the cells that exceed this at least once."] = 7e-6
+    start_on_whiff: Annotated[bool, "Start when there is a whiff (R10)."] = False
+    end_of_record: Annotated[
+        Literal["wrap", "avoid"], "Go on with the first snapshot, or start early enough never to need it (R1)."
+    ] = "wrap"
 
     def __post_init__(self) -> None:
         require(
@@ -132,23 +127,19 @@ def require_positive(settings: Settings, *names: str) -> None:
 
 @dataclass(frozen=True)
 class LearningSettings(Settings):
-    """Tabular Q-learning: schedules, discount, length.
+    """Tabular Q-learning: schedules, discount, length. Learning rate and exploration fall linearly over a decay."""
 
-    ``horizon`` is H, the longest episode; ``decay`` the number of episodes over which learning rate and exploration
-    fall linearly.
-    """
-
-    episodes: int = 3_000_001
-    horizon: int = 500
-    gamma: float = 0.998
-    alpha_start: float = 0.1
-    alpha_end: float = 1e-4
-    alpha_decay: float = 2.5e6
-    epsilon_start: float = 1.0
-    epsilon_end: float = 1e-4
-    epsilon_decay: float = 2.5e6
-    q_start: float = -1.0
-    bootstrap_at_horizon: bool = True
+    episodes: Annotated[int, "Training episodes."] = 3_000_001
+    horizon: Annotated[int, "H: longest episode, and states of a clock that has no length of its own."] = 500
+    gamma: Annotated[float, "Discount."] = 0.998
+    alpha_start: Annotated[float, "First learning rate."] = 0.1
+    alpha_end: Annotated[float, "Last learning rate."] = 1e-4
+    alpha_decay: float = 2.5e6  # episodes
+    epsilon_start: Annotated[float, "First rate of exploration."] = 1.0
+    epsilon_end: Annotated[float, "Last rate of exploration."] = 1e-4
+    epsilon_decay: float = 2.5e6  # episodes
+    q_start: Annotated[float, "First value of every Q."] = -1.0
+    bootstrap_at_horizon: Annotated[bool, "Bootstrap the target of a cut-short episode (R8)."] = True
     curve_points: int = 300
     record_last: int = 500
 
@@ -179,15 +170,12 @@ class LearningSettings(Settings):
 
 @dataclass(frozen=True)
 class EvaluationSettings(Settings):
-    """How a policy is evaluated: every start cell, ``snapshots`` start times each, the same for all (R11).
+    """How a policy is evaluated: every start cell, ``snapshots`` start times each, the same for all (R11)."""
 
-    ``horizon`` is the longest search; None takes that of the policy's training.
-    """
-
-    snapshots: int = 16
-    seed: int = 0
-    gamma: float = 0.998
-    horizon: int | None = None
+    snapshots: Annotated[int, "Start snapshots per cell, stratified over the record."] = 16
+    seed: Annotated[int, "Seed of the start snapshots."] = 0
+    gamma: Annotated[float, "Discount in G."] = 0.998
+    horizon: Annotated[int | None, "Steps allowed per search; default: those of training, of all the longest."] = None
 
     def __post_init__(self) -> None:
         require(
@@ -200,3 +188,15 @@ class EvaluationSettings(Settings):
             self.horizon is None or self.horizon >= 1,
             f"The evaluation horizon is {self.horizon}; it must be at least 1 step.",
         )
+
+
+@dataclass(frozen=True)
+class BayesSettings(Settings):
+    """The model that the Bayesian agent has of its world; its discount is not that of the evaluation."""
+
+    discount: Annotated[float, "Discount per step of the agent's model."] = 0.98
+    floor: Annotated[float, "Least probability of a whiff, and of a blank, in any cell (R14)."] = 1e-3
+
+    def __post_init__(self) -> None:
+        require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
+        require(0 <= self.floor < 0.5, f"The floor is {self.floor:g}; it must lie between 0 and 0.5.")

@@ -1,7 +1,7 @@
 """The policy every agent yields, and its file.
 
 :class:`Policy` is the interface that searches, evaluation, void paths and figures use, for many searches at once.
-:class:`TablePolicy` is one with a finite-state memory (:mod:`whiffclock.memory`): one action per row, whoever chose it
+:class:`TablePolicy` is one with a finite-state memory (:mod:`whiffclock.memory`): one action per row, of any agent
 (Q-learning, cast-and-surge, a composition of two others).
 """
 
@@ -53,17 +53,17 @@ class Format(msgspec.Struct):
     format: str = ""
 
 
-class _Header(msgspec.Struct):
+class _AnyHeader(msgspec.Struct):
     version: str
     name: Annotated[str, msgspec.Meta(min_length=1)]
     made_from: dict[str, Any]
+
+
+class _Header(_AnyHeader):
     memory: dict[str, Any]
 
 
-class _FirstHeader(msgspec.Struct):
-    version: str
-    name: Annotated[str, msgspec.Meta(min_length=1)]
-    made_from: dict[str, Any]
+class _FirstHeader(_AnyHeader):
     clock: dict[str, Any]
 
 
@@ -104,19 +104,16 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class TablePolicy:
-    """A fixed action for every row of a finite-state memory.
+    """A fixed action for every row of a finite-state memory; what searches remember are its nodes, int[n].
 
     Attributes
     ----------
     name
         Kind of agent: "single-Q", "two-Q", "2Q^h", "cast-and-surge", ...
-    memory
-        What it remembers.
     actions
         int8[row], in the order of :data:`ACTIONS`.
     made_from
-        Everything that determined it, in plain values: settings, seed, threshold, plume fingerprint and
-        origin, package version.
+        Everything that determined it, in plain values: settings, seed, threshold, plume, package version.
     q
         The Q-matrix, where there is one: float64[row, action].
     records
@@ -131,11 +128,10 @@ class TablePolicy:
     records: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        rows = self.memory.rows
+        rows, actions = self.memory.rows, self.actions
+        known = actions.dtype.kind in "iu" and bool(((actions >= 0) & (actions < N_ACTIONS)).all())
         require(
-            self.actions.dtype.kind in "iu"
-            and self.actions.shape == (rows,)
-            and bool(((self.actions >= 0) & (self.actions < N_ACTIONS)).all()),
+            known and actions.shape == (rows,),
             f"A policy with this memory needs {rows} actions, whole numbers between 0 and {N_ACTIONS - 1}.",
         )
         require(
@@ -147,32 +143,25 @@ class TablePolicy:
 
     @property
     def modes(self) -> int:
-        """Number of modes."""
         return self.memory.modes
 
     @property
     def threshold(self) -> float | None:
-        """Threshold of the environment it was trained in; None for a policy that belongs to none."""
         return self.made_from.get("threshold")
 
     def begin(self, whiff: np.ndarray) -> np.ndarray:
-        """Nodes of the memory after the first observation."""
         return self.memory.first[whiff.astype(np.int8)]
 
     def act(self, memory: np.ndarray) -> np.ndarray:
-        """The action of each node's row."""
         return self.actions[self.memory.row[memory]]
 
     def observe(self, memory: np.ndarray, action: np.ndarray, whiff: np.ndarray) -> np.ndarray:
-        """Nodes after one more observation; a finite-state memory does not depend on the action."""
         return self.memory.next_node[memory, whiff.astype(np.int8)]
 
     def mode(self, memory: np.ndarray) -> np.ndarray:
-        """Mode of each node."""
         return self.memory.mode[memory]
 
     def select(self, memory: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Nodes of some of the searches."""
         return memory[rows]
 
     def save(self, path: Path) -> None:
@@ -186,13 +175,8 @@ class TablePolicy:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The whole policy as named arrays, which is what its file holds."""
-        header = {
-            "format": FORMAT,
-            "version": __version__,
-            "name": self.name,
-            "memory": self.memory.spec,
-            "made_from": self.made_from,
-        }
+        made = {"memory": self.memory.spec, "made_from": self.made_from}
+        header = {"format": FORMAT, "version": __version__, "name": self.name, **made}
         arrays = {"header": np.array(json.dumps(header)), "actions": self.actions} | self.memory.to_arrays()
         arrays |= {f"record_{key}": value for key, value in self.records.items()}
         if self.q is not None:
@@ -213,8 +197,9 @@ class TablePolicy:
             require("actions" in arrays, "it has no actions")
             memory = Memory.from_arrays(header.memory, arrays)
             if "void" in records:
-                require(records["void"].shape in ((6,), (memory.modes, 6)), "its void record has a wrong shape")
-                records["void"] = np.broadcast_to(records["void"], (memory.modes, 6)).copy()
+                void, shape = records["void"], (memory.modes, 6)
+                require(void.shape in ((6,), shape) and void.dtype.kind in "iu", "its void record is wrong")
+                records["void"] = np.broadcast_to(void, shape).copy()
             return cls(header.name, memory, arrays["actions"], header.made_from, arrays.get("q"), records)
         except InputError as error:
             raise InputError(f"{path} is a damaged whiffclock policy ({first_line(error)}).") from error
@@ -224,6 +209,6 @@ def _modernized(first: _FirstHeader) -> _Header:
     """The header of version 0.1, whose only memory was a clock as long as a search."""
     clock, made_from = dict(first.clock), dict(first.made_from)
     length = clock.pop("horizon", None)
-    if isinstance(learning := made_from.get("learning"), dict):
+    if isinstance(learning := made_from.get("learning") or {}, dict):
         made_from["learning"] = {"horizon": length, **learning}
     return _Header(first.version, first.name, made_from, {"maker": "clock", "length": length, **clock})

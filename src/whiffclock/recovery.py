@@ -1,10 +1,9 @@
 """Void trajectories: what a policy does after its last whiff (paper, "Characterization of trajectories in the void").
 
 A policy with a finite-state memory has one void trajectory per mode: the path from (0, 0) on a whiff, with nothing but
-blanks after it (:func:`void_path`). A policy that remembers more has none. So it searches in the plume, and at every
-whiff a branch is split off that smells nothing more; its path is kept until its downwind return is complete (R17). A
-long blank in the middle of a plume is implausible: the weight of a branch is the probability of its blanks, the product
-of Pr(blank | x_t) along the path (:func:`forced_blanks`). :mod:`whiffclock.geometry` measures the paths.
+blanks after it (:func:`void_path`). A policy that remembers more has none: it searches in the plume, and at every whiff
+a branch is split off that smells nothing more, until its downwind return is complete (R17). The weight of a branch is
+the product of Pr(blank | x_t) along it (:func:`forced_blanks`). :mod:`whiffclock.geometry` measures the paths.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, RETURN_BEGINS, SURGE_ENDS, Truncation, geometry
-from whiffclock.params import Settings, WorldSettings, require
+from whiffclock.params import Settings, WorldSettings, require, require_positive
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.search import MOVES, PlumeWorld, ScriptWorld, search, start_cells, start_snapshots
@@ -38,7 +37,7 @@ def void_trajectory(policy: TablePolicy, mode: int, moves: int) -> np.ndarray:
 def void_steps(policy: TablePolicy, truncation: Truncation, mode: int) -> int:
     """Number of moves that count in a mode; as many as the memory has states for a policy that was not trained.
 
-    States deeper than what the last training episodes visited in that mode are noise: nothing was learned there.
+    Nothing was learned in states deeper than those that the last training episodes visited.
     """
     record = policy.records.get("void")
     if truncation == "none" or record is None:
@@ -55,15 +54,8 @@ def void_steps(policy: TablePolicy, truncation: Truncation, mode: int) -> int:
 def follow_blanks(policy: Policy, memory: Any, steps: int) -> np.ndarray:
     """Positions int[search, steps + 1, 2] from (0, 0) of searches that smell only blanks from now on.
 
-    Parameters
-    ----------
-    policy
-        Any deterministic policy.
-    memory
-        What the searches remember as they stand at (0, 0): ``policy.begin(np.ones(1, dtype=bool))`` for one
-        that begins on a whiff, or a memory from the middle of a search.
-    steps
-        Number of moves.
+    ``memory`` is what they remember at (0, 0): ``policy.begin(np.ones(1, dtype=bool))`` for one that begins on a whiff,
+    or a memory from the middle of a search.
     """
     require(steps >= 0, f"The number of moves is {steps}; it must be 0 or more.")
     world = ScriptWorld(len(policy.act(memory)))
@@ -73,9 +65,8 @@ def follow_blanks(policy: Policy, memory: Any, steps: int) -> np.ndarray:
 def follow_return(policy: Policy, memory: Any, steps: int) -> list[np.ndarray]:
     """Like :func:`follow_blanks`, but each search only until its downwind return is complete (R17).
 
-    The return begins with three downwind moves in a row and is complete before the next two moves in a row
-    that are not downwind, as the surge ends before two that are not upwind. A search that does not return
-    goes on for all ``steps``.
+    The return begins with three downwind moves in a row and is complete before the next two in a row that are not
+    downwind. A search that does not return goes on for all ``steps``.
     """
     n = len(policy.act(memory))
     paths = np.zeros((n, steps + 1, 2), dtype=np.int64)
@@ -104,34 +95,19 @@ class BranchSettings(Settings):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("trials", "steps", "horizon"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name} is {value}; it must be at least 1.")
+        require_positive(self, "trials", "steps", "horizon")
         require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
 
 
 @dataclass(frozen=True)
 class Branches:
-    """Forced-blank branches of many searches.
+    """Forced-blank branches of many searches."""
 
-    Attributes
-    ----------
-    metrics
-        float64[branch, metric], in the order of :data:`~whiffclock.geometry.GEOMETRY`; NaN where a return never began.
-    weight
-        Probability of the branch's blanks, float64[branch].
-    trial, step
-        Which search a branch was split off from, and when.
-    paths
-        Positions of each branch in the plume, int64[moves + 1, 2], from its whiff on.
-    """
-
-    metrics: np.ndarray
-    weight: np.ndarray
-    trial: np.ndarray
-    step: np.ndarray
-    paths: list[np.ndarray]
+    metrics: np.ndarray  # float64[branch, metric], in the order of geometry.GEOMETRY; NaN where a return never began
+    weight: np.ndarray  # float64[branch]: probability of its blanks
+    trial: np.ndarray  # int[branch]: the search it was split off from
+    step: np.ndarray  # int[branch]: when that was
+    paths: list[np.ndarray]  # int64[moves + 1, 2] each: positions in the plume, from its whiff on
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -145,43 +121,38 @@ def forced_blanks(
     settings: BranchSettings | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Branches:
-    """Search ``settings.trials`` times, and follow a branch of blanks from every whiff.
-
-    ``progress`` is called after every step of the searches, with 1.
-    """
+    """Search ``settings.trials`` times, with a branch of blanks from every whiff; ``progress(1)`` after every step."""
     world, settings = world or WorldSettings(), settings or BranchSettings()
     whiffs = plume.whiffs(threshold)
     blank = 1 - whiffs.probability()
     points = _draw_starts(plume, threshold, world, settings)
-    rows: list[tuple[int, int, np.ndarray]] = []
+    trial: list[int] = []
+    step: list[int] = []
+    paths: list[np.ndarray] = []
     for moment in search(policy, PlumeWorld(whiffs.world(world), points), settings.steps):
         smelled = np.flatnonzero(np.asarray(moment.whiff))
         if len(smelled):
-            paths = follow_return(policy, policy.select(moment.memory, smelled), settings.horizon)
-            places = moment.position[smelled, :2]
-            rows += [
-                (int(trial), moment.step, place + path)
-                for trial, place, path in zip(moment.search[smelled], places, paths, strict=True)
-            ]
+            found = follow_return(policy, policy.select(moment.memory, smelled), settings.horizon)
+            paths += [place + path for place, path in zip(moment.position[smelled, :2], found, strict=True)]
+            trial += moment.search[smelled].tolist()
+            step += [moment.step] * len(smelled)
         if progress is not None:
             progress(1)
-    trial, step = (np.array([row[i] for row in rows], dtype=np.int64) for i in (0, 1))
-    return Branches(
-        metrics=np.array([astuple(geometry(path)) for _, _, path in rows], dtype=float).reshape(-1, len(GEOMETRY)),
-        weight=np.array([blank_probability(path, blank) for _, _, path in rows]),
-        trial=trial,
-        step=step,
-        paths=[path for _, _, path in rows],
-    )
+    metrics = np.array([astuple(geometry(path)) for path in paths], dtype=float).reshape(-1, len(GEOMETRY))
+    weight = np.array([blank_probability(path, blank) for path in paths])
+    return Branches(metrics, weight, np.array(trial, dtype=np.int64), np.array(step, dtype=np.int64), paths)
 
 
 def _draw_starts(plume: Plume, threshold: float, world: WorldSettings, settings: BranchSettings) -> np.ndarray:
-    """Starts drawn from the start cells and the snapshots, int64[trial, 3]."""
+    """Starts int64[trial, 3] drawn from the start cells and the snapshots, or those with a whiff if that is asked."""
     rng = np.random.default_rng(settings.seed)
     cells = start_cells(plume, threshold, world, settings.steps)
     chosen = cells[rng.integers(len(cells), size=settings.trials)]
     snapshots = start_snapshots(plume.field.shape[0], world, settings.steps)
     time = rng.integers(snapshots, size=settings.trials)
+    if world.start_on_whiff:
+        record = plume.whiffs(threshold)
+        time = np.array([rng.choice(np.flatnonzero(record.series(x, y)[:snapshots])) for x, y in chosen])
     return np.column_stack([chosen, time]).astype(np.int64)
 
 

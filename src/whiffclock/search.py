@@ -1,9 +1,9 @@
 """The one search loop: any policy, in any world, many searches side by side.
 
-A *world* says what happens to the searches under way: it lets them smell, moves them, and takes those out that have
-ended. There are three: the record of a plume, independent whiffs with given probabilities, and a script of whiffs and
-blanks. :func:`search` yields a :class:`Moment` before every move; whoever evaluates, draws or branches reads from it.
-The kernel :func:`whiffclock.episode.rollout` does the same for table policies in a plume, faster.
+A *world* lets searches smell and moves them. There are three: the record of a plume, independent whiffs with given
+probabilities, and a script of whiffs and blanks. :func:`search` yields a :class:`Moment` before every move, from
+which evaluation, drawings and branches read. The kernel :func:`whiffclock.episode.rollout` does the same for table
+policies in a plume, faster.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from whiffclock.episode import N_ACTIONS, World, smell_all, step_all
-from whiffclock.params import WorldSettings, require
+from whiffclock.params import InputError, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import MOVES as MOVES_BY_ACTION
 from whiffclock.policy import Policy
@@ -23,16 +23,12 @@ MOVES = np.array(MOVES_BY_ACTION)
 
 
 class SearchWorld(Protocol):
-    """What the loop needs of a world.
-
-    ``position`` has one row per search under way. :meth:`begin` gives the first observation bool[n], or None if
-    searches move before they smell.
-    """
+    """What the loop needs of a world; ``position`` has one row per search under way."""
 
     position: np.ndarray
 
     def begin(self) -> np.ndarray | None:
-        """First observation."""
+        """First observation bool[n]; None if searches move before they smell."""
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Move all searches; returns arrived bool[n], whiff bool[n]."""
@@ -40,29 +36,17 @@ class SearchWorld(Protocol):
 
 @dataclass
 class Moment:
-    """All searches after ``step`` moves.
-
-    Attributes
-    ----------
-    search
-        int[n]: numbers of the searches that are under way.
-    position, whiff, memory
-        Of these: where they are, what they smell there (None before a first observation), what they remember.
-    arrived, arrived_at, arrived_whiff
-        Searches that reached the source with the last move; where; what they would smell there.
-    stop
-        bool[n], False; whoever reads the moment may set it to end searches here.
-    """
+    """All searches after ``step`` moves."""
 
     step: int
-    search: np.ndarray
-    position: np.ndarray
-    whiff: np.ndarray | None
-    memory: Any
-    arrived: np.ndarray
-    arrived_at: np.ndarray
-    arrived_whiff: np.ndarray
-    stop: np.ndarray
+    search: np.ndarray  # int[n]: numbers of the searches that are under way
+    position: np.ndarray  # where these are
+    whiff: np.ndarray | None  # what they smell there; None before a first observation
+    memory: Any  # what they remember
+    arrived: np.ndarray  # numbers of the searches that reached the source with the last move
+    arrived_at: np.ndarray  # where that was
+    arrived_whiff: np.ndarray  # what they would smell there
+    stop: np.ndarray  # bool[n], False; may be set by the reader of the moment, to end searches here
 
 
 def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None) -> Iterator[Moment]:
@@ -75,8 +59,8 @@ def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None)
     n = len(world.position)
     if memory is None:
         memory = policy.begin(whiff) if whiff is not None else policy.unobserved(n)  # type: ignore[attr-defined]
-    who, nobody = np.arange(n), np.zeros(0, dtype=np.int64)
-    ended = nobody, world.position[:0], np.zeros(0, dtype=bool)
+    who = np.arange(n)
+    ended = who[:0], world.position[:0], np.zeros(0, dtype=bool)
     for step in range(horizon + 1):
         moment = Moment(step, who, world.position, whiff, memory, *ended, np.zeros(len(who), dtype=bool))
         yield moment
@@ -107,13 +91,11 @@ class PlumeWorld:
         self.world, self.position = world, points.astype(np.int64)
 
     def begin(self) -> np.ndarray:
-        """Smell where and when searches start."""
         whiff = np.zeros(len(self.position), dtype=bool)
         smell_all(self.world, self.position, whiff)
         return whiff
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The step rule of the world."""
         self.position = self.position.copy()  # readers of a moment keep theirs
         arrived, whiff = np.zeros((2, len(action)), dtype=bool)
         step_all(self.world, self.position, action, np.ones(len(action), dtype=bool), arrived, whiff)
@@ -131,10 +113,9 @@ class IndependentWorld:
         self.model, self.position, self.rng = model, cells.astype(np.int64), np.random.default_rng(seed)
 
     def begin(self) -> None:
-        """Searches move before they smell."""
+        return None
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Move by the model's table, and draw what those still under way observe."""
         self.position = self.model.successor[self.position, action].astype(np.int64)
         arrived = self.position < 0
         observation = np.zeros(len(action), dtype=np.int64)
@@ -146,7 +127,7 @@ class IndependentWorld:
 
 
 class ScriptWorld:
-    """A script of whiffs and blanks, the same for all searches; nobody arrives. Positions int64[n, 2] start at (0, 0).
+    """A script of whiffs and blanks, the same for all searches; none arrives. Positions int64[n, 2] start at (0, 0).
 
     ``script[t]`` is observed after t moves; beyond its end there are blanks only.
     """
@@ -157,11 +138,9 @@ class ScriptWorld:
         self.moves = 0
 
     def begin(self) -> np.ndarray:
-        """The first entry of the script; by default a whiff."""
         return np.full(len(self.position), self._observed())
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Move, and observe what the script says."""
         self.position = self.position + MOVES[action]
         self.moves += 1
         return np.zeros(len(action), dtype=bool), np.full(len(action), self._observed())
@@ -198,10 +177,8 @@ def start_snapshots(snapshots: int, world: WorldSettings, horizon: int) -> int:
     """How many of the first snapshots searches may start from."""
     if world.end_of_record == "wrap":
         return snapshots
-    require(
-        snapshots > horizon,
-        f"The record has {snapshots} snapshots; searches of {horizon} steps that avoid its end need more than that.",
-    )
+    sentence = f"The record has {snapshots} snapshots; searches of {horizon} steps that avoid its end need more."
+    require(snapshots > horizon, sentence)
     return snapshots - horizon
 
 
@@ -210,11 +187,10 @@ def start_cells(plume: Plume, threshold: float, world: WorldSettings, horizon: i
     cells = plume.starts(threshold, world)
     if world.start_on_whiff:
         allowed = start_snapshots(plume.field.shape[0], world, horizon)
-        smelled = plume.whiffs(threshold).ever(allowed)[cells[:, 0], cells[:, 1]]
-        require(
-            bool(smelled.all()),
-            f"{int((~smelled).sum())} of {len(cells)} start cells have no whiff among the {allowed} snapshots to start "
-            f"from, the first of them cell {tuple(cells[~smelled][0].tolist()) if not smelled.all() else ''}; raise "
-            "the start threshold, or let searches wrap.",
-        )
+        without = cells[~plume.whiffs(threshold).ever(allowed)[cells[:, 0], cells[:, 1]]]
+        for x, y in without[:1]:
+            raise InputError(
+                f"{len(without)} of {len(cells)} start cells have no whiff among the {allowed} snapshots to start "
+                f"from, such as cell ({x}, {y}); raise the start threshold, or let searches wrap."
+            )
     return cells

@@ -18,15 +18,13 @@ What differs between the agents is how they choose:
     the same for a measure of entropy and distance (Loisy and Eloy 2022).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from whiffclock.params import InputError, Settings, WorldSettings, require
+from whiffclock.params import BayesSettings, InputError, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import MOVES
 from whiffclock.pomdp import belief as kernel
@@ -38,26 +36,6 @@ BLANK, WHIFF = 0, 1
 QUASI_OPTIMAL = "Bayesian"
 
 _NEGLIGIBLE = 1e-3  # share of the largest weight below which a position is left out when vectors are compared
-
-
-@dataclass(frozen=True)
-class BayesSettings(Settings):
-    """The model that the Bayesian agent has of its world.
-
-    Attributes
-    ----------
-    discount
-        Discount per step of the model (not of the evaluation).
-    floor
-        Least probability of a whiff, and of a blank, in any cell (R14).
-    """
-
-    discount: float = 0.98
-    floor: float = 1e-3
-
-    def __post_init__(self) -> None:
-        require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
-        require(0 <= self.floor < 0.5, f"The floor is {self.floor:g}; it must lie between 0 and 0.5.")
 
 
 def search_model(
@@ -235,11 +213,7 @@ def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, n
 
 
 #: Cheaper choices on the same belief, by name.
-NEIGHBOURS: dict[str, Choice] = {
-    "QMDP": qmdp,
-    "infotaxis": infotaxis,
-    "space-aware infotaxis": space_aware_infotaxis,
-}
+NEIGHBOURS: dict[str, Choice] = {"QMDP": qmdp, "infotaxis": infotaxis, "space-aware infotaxis": space_aware_infotaxis}
 
 
 def discounted_rewards(policy: BeliefPolicy, steps: int = 500, seed: int = 0, repeats: int = 1) -> np.ndarray:

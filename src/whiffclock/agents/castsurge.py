@@ -27,7 +27,7 @@ def cast_and_surge(angle: float, length: int = 500) -> TablePolicy:
     actions = [UPWIND]
     x, y, side = 1, 0, +1
     while len(actions) < length:
-        # tan 45 degrees is a hair below 1 in floating point; a hair must not decide a cast.
+        # tan 45 degrees is slightly below 1 in floating point; rounding must not decide a cast.
         edge = side * math.ceil(slope * x - 1e-9)
         if y < edge:
             y += 1

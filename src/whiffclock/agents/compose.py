@@ -18,14 +18,10 @@ def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TableP
     The whiff state is split, so that each mode surges as its own agent does.
     """
     for policy in (dense, sparse):
-        require(
-            policy.memory == clock(policy.memory.length),
-            f"2Q^h is made of two single-mode policies on a clock; {policy.name} has {policy.modes} modes.",
-        )
-    lengths = dense.memory.length, sparse.memory.length
-    require(
-        len(set(lengths)) == 1, f"2Q^h needs two policies of one horizon; these have {lengths[0]} and {lengths[1]}."
-    )
+        single = policy.memory.maker == "clock" and policy.modes == 1
+        require(single, f"2Q^h is made of two single-mode policies on a clock; {policy.name} is none.")
+    lengths = [dense.memory.length, sparse.memory.length]
+    require(lengths[0] == lengths[1], f"2Q^h needs two policies of one horizon; these have {lengths}.")
     made_from = {"dense": dense.made_from, "sparse": sparse.made_from, "version": __version__}
     worlds = [policy.made_from["world"] for policy in (dense, sparse) if "world" in policy.made_from]
     if worlds:
@@ -38,6 +34,8 @@ def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TableP
 
 def one_mode(policy: TablePolicy, mode: int) -> TablePolicy:
     """The policy that always acts as ``policy`` does in one of its modes (Q- only, Q+ only)."""
+    on_clock = policy.memory.maker == "clock"
+    require(on_clock, f"Only a policy on a clock can be confined to a mode; this one remembers {policy.memory.spec}.")
     rows = policy.memory.row[policy.memory.blank_nodes(mode)]
     return replace(
         policy,

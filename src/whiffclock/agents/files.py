@@ -1,6 +1,4 @@
-"""Policies in files, whoever made them."""
-
-from __future__ import annotations
+"""Policies of any kind in files."""
 
 import json
 from pathlib import Path
@@ -46,21 +44,10 @@ def load_belief_policy(path: Path) -> BeliefPolicy:
 
 def belief_policy_arrays(policy: BeliefPolicy) -> dict[str, np.ndarray]:
     """A policy that acts on beliefs as named arrays: its model, and its alpha vectors if it has any."""
-    model = policy.model
-    header = {
-        "format": _FORMAT,
-        "version": __version__,
-        "name": policy.name,
-        "made_from": policy.made_from,
-        "discount": model.discount,
-    }
-    arrays = {
-        "header": np.array(json.dumps(header)),
-        "likelihood": model.likelihood,
-        "target": model.target,
-        "initial": model.initial,
-        "moves": np.array(model.moves),
-    }
+    model, name, made_from = policy.model, policy.name, policy.made_from
+    header = {"format": _FORMAT, "version": __version__, "name": name, "made_from": made_from}
+    arrays = {"header": np.array(json.dumps(header | {"discount": model.discount}))}
+    arrays |= {part: np.asarray(getattr(model, part)) for part in ("likelihood", "target", "initial", "moves")}
     if policy.vectors is not None:
         arrays |= {"vectors": policy.vectors.array(), "actions": policy.vectors.actions().astype(np.int8)}
     return arrays

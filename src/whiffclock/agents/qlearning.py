@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.episode import N_ACTIONS, Lesson, World, learn
+from whiffclock.episode import N_ACTIONS, Lesson, learn
 from whiffclock.memory import Memory, clock
 from whiffclock.params import LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
@@ -61,7 +61,7 @@ class Training:
         self.q = np.full((task.memory.rows, N_ACTIONS), learning.q_start)
         self._best = np.empty(task.memory.rows + N_ACTIONS, dtype=np.int64)
         self._top = np.empty(task.memory.rows)
-        self._world: World = whiffs.world(task.world)
+        self._world = whiffs.world(task.world)
         self._cells = start_cells(task.plume, task.threshold, task.world, learning.horizon)
         self._lesson = make_lesson(task, whiffs.shape[0])
         self._counters = np.random.SeedSequence(task.seed).generate_state(1, np.uint64)
@@ -93,22 +93,12 @@ class Training:
         """Play the episodes up to ``last - 1``, with or without the void record."""
         if last <= self.episode:
             return
+        cut = None if self.task.learning.bootstrap_at_horizon else True
+        usage = self._usage if self.task.memory.modes > 1 else None
         learn(
-            self._world,
-            self.task.memory.tables,
-            self._lesson,
-            self._cells,
-            self.q.reshape(-1),
-            self._best,
-            self._top,
-            self._counters,
-            self.episode,
-            last,
-            self._curve,
-            None if self.task.learning.bootstrap_at_horizon else True,
-            self._usage if self.task.memory.modes > 1 else None,
-            void_record,
-        )
+            self._world, self.task.memory.tables, self._lesson, self._cells, self.q.reshape(-1), self._best, self._top,
+            self._counters, self.episode, last, self._curve, cut, usage, void_record,
+        )  # fmt: skip
         self.episode = last
 
     def policy(self) -> TablePolicy:
@@ -130,26 +120,16 @@ class Training:
         played = np.diff(ends, prepend=0)
         means = self._curve[:points] / played[:, None]
         usage = self._usage if self.task.memory.modes > 1 else np.array([self.steps])
-        return {
-            "curve": np.column_stack([ends, means]),
-            "usage": usage.copy(),
-            "void": self._void_record.copy(),
-        }
+        return {"curve": np.column_stack([ends, means]), "usage": usage.copy(), "void": self._void_record.copy()}
 
 
 def make_lesson(task: Task, snapshots: int) -> Lesson:
     """The kernel's view of the settings."""
     learning = task.learning
+    same = {name: value for name, value in learning.to_dict().items() if name in Lesson._fields}
     return Lesson(
-        horizon=learning.horizon,
+        **same,
         last_void=task.memory.length - 1,
-        gamma=learning.gamma,
-        alpha_start=learning.alpha_start,
-        alpha_end=learning.alpha_end,
-        alpha_decay=learning.alpha_decay,
-        epsilon_start=learning.epsilon_start,
-        epsilon_end=learning.epsilon_end,
-        epsilon_decay=learning.epsilon_decay,
         start_on_whiff=task.world.start_on_whiff,
         start_snapshots=start_snapshots(snapshots, task.world, learning.horizon),
         curve_every=-(-learning.episodes // learning.curve_points),

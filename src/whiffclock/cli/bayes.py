@@ -2,52 +2,38 @@
 
 from __future__ import annotations
 
-import time
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from whiffclock.cli import app, judge
 from whiffclock.cli import options as opt
 from whiffclock.cli import pomdp as solver
-from whiffclock.params import EvaluationSettings, InputError, environment_name, require
+from whiffclock.cli.words import Spelling, Word, described
+from whiffclock.params import BayesSettings, EvaluationSettings, InputError, WorldSettings, environment_name, require
 
 if TYPE_CHECKING:
-    from whiffclock.agents.bayes import BayesSettings, BeliefPolicy
-    from whiffclock.params import WorldSettings
-    from whiffclock.plume import Plume
     from whiffclock.pomdp.gridsearch import GridSearch
     from whiffclock.pomdp.start import Start
 
 bayes_app = typer.Typer(help="Solve and judge agents that act on what they believe.", no_args_is_help=True)
 app.add_typer(bayes_app, name="bayes")
 
-Discount = Annotated[float, typer.Option(help="Discount per step of the agent's model.")]
-Floor = Annotated[float, typer.Option(help="Least probability of a whiff, and of a blank, in any cell.")]
+World = Annotated[WorldSettings, Spelling(opt.WORLD_WORDS, only=("radius", "start_threshold"))]
 
 
 @bayes_app.command()
+@described
 def solve(
-    environment: Annotated[str, typer.Option("--environment", "-e", metavar="NAME", help="Environment or threshold.")],
-    plume: opt.PlumeFile = None,
-    source: opt.Source = None,
-    part: opt.Part = "all",
-    train_share: opt.TrainShare = 0.5,
-    seconds: solver.Seconds = None,
-    backups: solver.Backups = None,
-    gap: solver.Gap = 1e-3,
-    megabytes: solver.Megabytes = 1000.0,
-    sampling: solver.Sampling = "mixed",
-    seed: solver.Seed = 0,
-    discount: Discount = 0.98,
-    floor: Floor = 1e-3,
-    radius: opt.Radius = 2.0,
-    start_threshold: opt.StartThreshold = "7e-6",
-    start: Annotated[Path | None, typer.Option(metavar="FILE", help="Go on from a policy solved before.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the policy in this .npz file.")] = None,
+    *,
+    environment: Annotated[str, "Environment or threshold.", Word("NAME", short="-e")],
+    plume: opt.PlumeSettings,
+    settings: solver.Solver,
+    believed: BayesSettings,
+    world: World,
+    start: Annotated[Path | None, "Go on from a policy solved before.", Word("FILE")] = None,
+    out: Annotated[Path | None, "Keep the policy in this .npz file.", Word("FILE")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
@@ -55,24 +41,23 @@ def solve(
 
     Ctrl-C ends it with what there is.
     """
-    from whiffclock.agents.bayes import BayesSettings, quasi_optimal, search_model
+    from whiffclock.agents.bayes import quasi_optimal, search_model
     from whiffclock.agents.files import save_belief_policy
 
-    settings = solver.solver_settings(seconds, backups, gap, megabytes, sampling, seed)
+    settings = solver.with_budget(settings)
     opt.require_new(out, force)
     threshold = opt.parse_threshold(environment, "--environment")
-    world = opt.world_settings(radius, start_threshold)
-    believed = BayesSettings(discount, floor)
-    field = opt.open_plume(plume, source, part, train_share)
+    field = plume.open()
     model = search_model(field, threshold, believed, world)
     vectors = [] if start is None else earlier_vectors(start, model)
     solution = solver.solved(environment_name(threshold), model, settings, vectors)
-    made_from = provenance(field, threshold, world, believed) | {"solver": settings.to_dict(), **solution.to_dict()}
     if out is not None:
-        save_belief_policy(out, quasi_optimal(model, solution.vectors, made_from))
+        made_from = {"threshold": threshold, "plume": field.fingerprint, "plume_origin": field.origin}
+        made_from |= {"world": world.to_dict(), "model": believed.to_dict(), "solver": settings.to_dict()}
+        save_belief_policy(out, quasi_optimal(model, solution.vectors, made_from | solution.to_dict()))
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
     facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
-    solver.show(facts, json)
+    opt.show(facts, json, ",.6g")
 
 
 def earlier_vectors(path: Path, model: GridSearch) -> Start:
@@ -92,82 +77,39 @@ def earlier_vectors(path: Path, model: GridSearch) -> Start:
 
 
 @bayes_app.command()
+@described
 def evaluate(
+    *,
     policies: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Solved policies.")] = None,
     agent: Annotated[
-        list[str] | None,
-        typer.Option("--agent", "-a", metavar="NAME", help="QMDP, infotaxis or 'space-aware infotaxis'; repeatable."),
+        list[str] | None, "QMDP, infotaxis or 'space-aware infotaxis'; repeatable.", Word("NAME", short="-a")
     ] = None,
     environment: opt.Environment = None,
-    plume: opt.PlumeFile = None,
-    source: opt.Source = None,
-    part: opt.Part = "all",
-    train_share: opt.TrainShare = 0.5,
-    snapshots: judge.Snapshots = EvaluationSettings.snapshots,
-    seed: judge.Seed = EvaluationSettings.seed,
-    gamma: judge.Gamma = EvaluationSettings.gamma,
-    horizon: judge.Horizon = None,
-    discount: Discount = 0.98,
-    floor: Floor = 1e-3,
-    radius: opt.Radius = 2.0,
-    start_threshold: opt.StartThreshold = "7e-6",
+    plume: opt.PlumeSettings,
+    settings: EvaluationSettings,
+    believed: BayesSettings,
+    world: World,
     json: opt.AsJson = False,
 ) -> None:
     """Search from every start: G, T_min/T and f+ of solved policies and of cheaper agents, and time per decision."""
-    from whiffclock.agents.bayes import BayesSettings, neighbour, search_model
+    from whiffclock.agents.bayes import neighbour, search_model
     from whiffclock.agents.files import load_belief_policy
-    from whiffclock.evaluate import evaluate as search_all
-    from whiffclock.evaluate import make_starts, own_horizon
-    from whiffclock.paper.tables import evaluation_table
 
     require(bool(policies or agent), "Nobody was named; give files of solved policies, or agents with --agent.")
-    settings = EvaluationSettings(snapshots, seed, gamma, horizon)
-    world = opt.world_settings(radius, start_threshold)
-    believed = BayesSettings(discount, floor)
-    field = opt.open_plume(plume, source, part, train_share)
-    jobs: list[tuple[str, BeliefPolicy, float]] = []
-    for path in policies or []:
-        policy = load_belief_policy(path)
-        own = [] if policy.threshold is None else [policy.threshold]
-        thresholds = opt.parse_thresholds(environment) if environment else own
-        require(bool(thresholds), f"{path} belongs to no environment; name one with --environment.")
-        jobs += [(path.stem, policy, threshold) for threshold in thresholds]
+    field = plume.open()
+    solved = ((path, load_belief_policy(path)) for path in policies or [])
+    tests = [(path.stem, policy, threshold) for path, policy, threshold in judge.in_environments(solved, environment)]
     for threshold in opt.parse_thresholds(environment) if agent else []:
         model = search_model(field, threshold, believed, world)
-        jobs += [(name, neighbour(name, model), threshold) for name in agent or []]
-    named, cost = [], []
-    with opt.progress_bar("searches") as bar:
-        task = bar.add_task("searching", total=None)
-        for label, policy, threshold in jobs:
-            starts = make_starts(field, threshold, world, settings, settings.horizon or own_horizon(policy))
-            bar.reset(task, total=len(starts), description=f"{escape(label)} in {environment_name(threshold)}")
-            began = time.thread_time()
-            tell = partial(bar.advance, task)
-            tested = search_all(policy, field, threshold, world, settings, starts, tell)
-            cost.append(1e6 * (time.thread_time() - began) / int(tested.mode_steps.sum()))
-            named.append((label, environment_name(threshold), tested))
+        tests += [(name, neighbour(name, model), threshold) for name in agent or []]
+    results = list(judge.search_all(tests, field, world, settings))
+    places = [environment_name(threshold) for *_, threshold in tests]
     if json:
-        rows = zip(named, cost, strict=True)
-        opt.print_json(
-            [
-                {"agent": label, "environment": name, "microseconds_per_decision": micro, **tested.to_dict()}
-                for (label, name, tested), micro in rows
-            ]
-        )
+        named = [{"agent": label, "environment": place} for (label, *_), place in zip(tests, places, strict=True)]
+        costs = [{"microseconds_per_decision": micro, **tested.to_dict()} for tested, micro in results]
+        opt.print_json([name | cost for name, cost in zip(named, costs, strict=True)])
         return
-    caption = judge.caption(field, settings)
-    opt.out.print(evaluation_table(named, "Mean over all starts ± standard error", caption))
-    for (label, name, _), micro in zip(named, cost, strict=True):
-        opt.talk.print(f"{label} in {name}: {micro:.0f} microseconds per decision", markup=False)
-    judge.warn_other_plume(field, [policy.made_from.get("plume") for _, policy, _ in jobs])
-
-
-def provenance(field: Plume, threshold: float, world: WorldSettings, believed: BayesSettings) -> dict[str, Any]:
-    """Everything that determines the model."""
-    return {
-        "threshold": threshold,
-        "plume": field.fingerprint,
-        "plume_origin": field.origin,
-        "world": world.to_dict(),
-        "model": believed.to_dict(),
-    }
+    judge.show_table([label for label, *_ in tests], [tested for tested, _ in results], field, settings)
+    for (label, *_), place, (_, micro) in zip(tests, places, results, strict=True):
+        opt.talk.print(f"{label} in {place}: {micro:.0f} microseconds per decision")
+    judge.warn_other_plume(field, [policy for _, policy, _ in tests])

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.words import described
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, LearningSettings, WorldSettings, require
 
 
 @app.command()
+@described
 def info(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A policy or a plume.")] = None,
     json: opt.AsJson = False,
@@ -25,15 +26,7 @@ def info(
     else:
         require(file.exists(), f"There is no file at {file}.")
         facts = policy_facts(file) if is_policy(file) else plume_facts(file)
-    if json:
-        opt.print_json(facts)
-        return
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(justify="right", style="bold")
-    grid.add_column()
-    for key, value in facts.items():
-        grid.add_row(key.replace("_", " "), readable(value))
-    opt.out.print(grid)
+    opt.show(facts, json)
 
 
 def installation() -> dict[str, Any]:
@@ -112,12 +105,3 @@ def plume_facts(file: Path) -> dict[str, Any]:
         except InputError:
             facts[name] = {"threshold": threshold, "whiff_probability": 0.0, "start_cells": 0}
     return facts
-
-
-def readable(value: Any) -> str:
-    """A dictionary as ``key value`` pairs."""
-    if isinstance(value, dict):
-        return ", ".join(f"{k} {readable(v)}" for k, v in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(readable, value)) or "none"
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -2,112 +2,119 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, environment_name, require
+from whiffclock.cli.words import Word, described
+from whiffclock.params import ENVIRONMENTS, EvaluationSettings, WorldSettings, environment_name, require
 
 if TYPE_CHECKING:
     from whiffclock.evaluate import Evaluation
-    from whiffclock.params import WorldSettings
     from whiffclock.plume import Plume
     from whiffclock.policy import Policy
 
+AnyPolicy = TypeVar("AnyPolicy", bound="Policy")
 Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policy files, or folders of them.")]
-Snapshots = Annotated[int, typer.Option(help="Start snapshots per cell, stratified over the record.")]
-Seed = Annotated[int, typer.Option(help="Seed of the start snapshots.")]
-Gamma = Annotated[float, typer.Option(help="Discount in G.")]
-Horizon = Annotated[
-    int | None, typer.Option(help="Steps allowed per search; default: those of training, of all the longest.")
-]
 
 
 @app.command()
+@described
 def evaluate(
+    *,
     policies: Policies,
-    plume: opt.PlumeFile = None,
-    source: opt.Source = None,
-    part: opt.Part = "all",
-    train_share: opt.TrainShare = 0.5,
+    plume: opt.PlumeSettings,
     environment: opt.Environment = None,
-    snapshots: Snapshots = EvaluationSettings.snapshots,
-    seed: Seed = EvaluationSettings.seed,
-    gamma: Gamma = EvaluationSettings.gamma,
-    horizon: Horizon = None,
-    radius: opt.Radius = 2.0,
-    start_threshold: opt.StartThreshold = "7e-6",
-    start_on_whiff: opt.StartOnWhiff = False,
-    end_of_record: opt.EndOfRecord = "wrap",
-    records: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep per-start records here.")] = None,
+    settings: EvaluationSettings,
+    world: opt.World,
+    records: Annotated[Path | None, "Keep per-start records here.", Word("DIR")] = None,
     json: opt.AsJson = False,
 ) -> None:
     """Search from every start without exploration: G, T_min/T and f+, with standard errors.
 
     Each policy is tested in the environment it was trained in, unless environments are named.
     """
-    from rich.progress import track
-
     from whiffclock.archive import require_writable, write_npz
-    from whiffclock.evaluate import evaluate as judge
-    from whiffclock.paper.tables import evaluation_table
     from whiffclock.runs.ensembles import find_policies
 
-    settings = EvaluationSettings(snapshots, seed, gamma, horizon)
-    world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
     found = find_policies(policies)
     if records is not None:
         require_writable(records)
-    jobs = []
+    tests = list(in_environments(found, environment))
+    field = plume.open()
+    labelled = [(f"{path.parent.name}/{path.stem}", policy, threshold) for path, policy, threshold in tests]
+    tested = [result for result, _ in search_all(labelled, field, world, settings)]
+    if records is not None:
+        names = record_names([(path, environment_name(threshold)) for path, _, threshold in tests])
+        for name, (_, policy, _), result in zip(names, tests, tested, strict=True):
+            write_npz(records / name, provenance(policy, result, world) | result.arrays())
+    if json:
+        rows = zip(tests, tested, strict=True)
+        opt.print_json(
+            [{"file": str(file), "environment": environment_name(at), **one.to_dict()} for (file, _, at), one in rows]
+        )
+    else:
+        show_table([label for label, *_ in labelled], tested, field, settings)
+        warn_other_plume(field, [policy for _, policy in found])
+
+
+def in_environments(
+    found: Iterable[tuple[Path, AnyPolicy]], environment: list[str] | None
+) -> Iterator[tuple[Path, AnyPolicy, float]]:
+    """Each policy with the thresholds that were named, or else with its own."""
     for path, policy in found:
         own = [] if policy.threshold is None else [policy.threshold]
         thresholds = opt.parse_thresholds(environment) if environment else own
         require(bool(thresholds), f"{path} belongs to no environment; name one with --environment.")
-        jobs += [(path, policy, threshold) for threshold in thresholds]
-    field = opt.open_plume(plume, source, part, train_share)
-    named = []
-    for path, policy, threshold in track(jobs, "evaluating", console=opt.talk, transient=True):
-        result = judge(policy, field, threshold, world, settings)
-        named.append((path, environment_name(threshold), result))
-    if records is not None:
-        names = record_names([(path, name) for path, name, _ in named])
-        for name, (_, policy, _), (_, _, result) in zip(names, jobs, named, strict=True):
-            write_npz(records / name, provenance(policy, result, world) | result.arrays())
-    if json:
-        opt.print_json([{"file": str(path), "environment": name, **result.to_dict()} for path, name, result in named])
-        return
-    rows = [(f"{path.parent.name}/{path.stem}", name, result) for path, name, result in named]
+        yield from ((path, policy, threshold) for threshold in thresholds)
+
+
+def search_all(
+    tests: Iterable[tuple[str, Policy, float]], field: Plume, world: WorldSettings, settings: EvaluationSettings
+) -> Iterator[tuple[Evaluation, float]]:
+    """Search from every start with policies, each with a label, at a threshold; and microseconds per decision."""
+    from whiffclock.evaluate import evaluate, make_starts, own_horizon
+
+    with opt.progress_bar("searches") as bar:
+        task = bar.add_task("searching", total=None)
+        for label, policy, threshold in tests:
+            starts = make_starts(field, threshold, world, settings, settings.horizon or own_horizon(policy))
+            bar.reset(task, total=len(starts), description=f"{label} in {environment_name(threshold)}")
+            began = time.thread_time()
+            result = evaluate(policy, field, threshold, world, settings, starts, partial(bar.advance, task))
+            yield result, 1e6 * (time.thread_time() - began) / int(result.mode_steps.sum())
+
+
+def show_table(labels: list[str], tested: list[Evaluation], field: Plume, settings: EvaluationSettings) -> None:
+    """Print evaluations, one per line."""
+    from whiffclock.paper.tables import evaluation_table
+
+    rows = [(label, environment_name(one.threshold), one) for label, one in zip(labels, tested, strict=True)]
     opt.out.print(evaluation_table(rows, "Mean over all starts ± standard error", caption(field, settings)))
-    warn_other_plume(field, [policy.made_from.get("plume") for _, policy in found])
 
 
 @app.command()
+@described
 def compare(
+    *,
     policies: Policies,
-    plume: opt.PlumeFile = None,
-    source: opt.Source = None,
-    part: opt.Part = "all",
-    train_share: opt.TrainShare = 0.5,
+    plume: opt.PlumeSettings,
     environment: opt.Environment = None,
-    everywhere: Annotated[bool, typer.Option("--everywhere", help="Test every policy in every plume.")] = False,
-    heuristic_tau: Annotated[int, typer.Option(help="tau of 2Q^h; 0 leaves 2Q^h out.")] = 10,
-    snapshots: Snapshots = EvaluationSettings.snapshots,
-    seed: Seed = EvaluationSettings.seed,
-    gamma: Gamma = EvaluationSettings.gamma,
-    horizon: Horizon = None,
-    radius: opt.Radius = 2.0,
-    start_threshold: opt.StartThreshold = "7e-6",
-    start_on_whiff: opt.StartOnWhiff = False,
-    end_of_record: opt.EndOfRecord = "wrap",
-    store: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Run store to keep results in; default: none.")
-    ] = None,
+    everywhere: Annotated[bool, "Test every policy in every plume."] = False,
+    heuristic_tau: Annotated[int, "tau of 2Q^h; 0 leaves 2Q^h out."] = 10,
+    settings: EvaluationSettings,
+    world: opt.World,
+    store: Annotated[Path | None, "Run store to keep results in; default: none.", Word("DIR")] = None,
     json: opt.AsJson = False,
 ) -> None:
     """Put ensembles side by side, with 2Q^h and tuned cast-and-surge, on the same starts."""
@@ -121,13 +128,12 @@ def compare(
     from whiffclock.runs.kinds import Given
     from whiffclock.runs.store import Store
 
-    world = opt.world_settings(radius, start_threshold, start_on_whiff, end_of_record)
-    found = [Given.of(policy, path) for path, policy in find_policies(policies)]
+    found = [Given.of(policy) for _, policy in find_policies(policies)]
     longest = max(own_horizon(given.policy) for given in found)
-    settings = EvaluationSettings(snapshots, seed, gamma, longest if horizon is None else horizon)
+    settings = replace(settings, horizon=longest if settings.horizon is None else settings.horizon)
     trained = {given.policy.threshold for given in found if given.policy.threshold is not None}
     thresholds = opt.parse_thresholds(environment) if environment or not trained else sorted(trained)
-    field = opt.open_plume(plume, source, part, train_share)
+    field = plume.open()
     dense, sparse = ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"]
     composed = heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
     comparison = Comparison(field, [*found, *composed], thresholds, world, settings, everywhere)
@@ -135,36 +141,27 @@ def compare(
         results = JobStore(Store(store or Path(folder)))
         tests = [job for jobs in comparison.tests().values() for job in jobs]
         task = bar.add_task("testing", total=work_in(missing(tests, results), field))
-        rows = comparison.rows(results, cores(), lambda n: bar.update(task, advance=n))
+        rows = comparison.rows(results, cores(), partial(bar.advance, task))
     if json:
         opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in rows]})
         return
     opt.out.print(comparison_table(rows, "Median (range) of an ensemble, mean ±s.e. of one", caption(field, settings)))
-    warn_other_plume(field, [given.policy.made_from.get("plume") for given in found])
+    warn_other_plume(field, [given.policy for given in found])
 
 
 def record_names(tested: list[tuple[Path, str]]) -> list[str]:
     """A file name for each policy file and environment; with a digest of the path where two would be the same."""
     names = [f"{path.parent.name}-{path.stem}-in-{environment}" for path, environment in tested]
-    digests = [sha256(str(path.resolve()).encode()).hexdigest()[:8] for path, _ in tested]
-    return [
-        f"{name}.npz" if names.count(name) == 1 else f"{name}-{digest}.npz"
-        for name, digest in zip(names, digests, strict=True)
-    ]
+    digests = ["-" + sha256(str(path.resolve()).encode()).hexdigest()[:8] for path, _ in tested]
+    return [f"{name}{digest * (names.count(name) > 1)}.npz" for name, digest in zip(names, digests, strict=True)]
 
 
 def provenance(policy: Policy, result: Evaluation, world: WorldSettings) -> dict[str, Any]:
     """What made a file of per-start records, as its header."""
     import numpy as np
 
-    header = {
-        "format": "whiffclock evaluation 1",
-        "version": __version__,
-        "made_from": policy.made_from,
-        "world": world.to_dict(),
-        "evaluation": result.to_dict(),
-    }
-    return {"header": np.array(dumps(header))}
+    header = {"format": "whiffclock evaluation 1", "version": __version__, "made_from": policy.made_from}
+    return {"header": np.array(dumps(header | {"world": world.to_dict(), "evaluation": result.to_dict()}))}
 
 
 def caption(field: Plume, settings: EvaluationSettings) -> str:
@@ -173,9 +170,9 @@ def caption(field: Plume, settings: EvaluationSettings) -> str:
     return f"{field.origin}; every start cell, {settings.snapshots} snapshots each{longest}"
 
 
-def warn_other_plume(field: Plume, trained_on: list[str | None]) -> None:
+def warn_other_plume(field: Plume, policies: list[AnyPolicy]) -> None:
     """Say so when policies meet a plume they were not trained on, nor on the part it was held out from."""
     known = (None, field.fingerprint, field.held_out_from)
-    strangers = sum(1 for fingerprint in trained_on if fingerprint not in known)
-    if strangers:
-        opt.talk.print(f"{strangers} of {len(trained_on)} policies were trained on another plume than this one.")
+    others = sum(policy.made_from.get("plume") not in known for policy in policies)
+    if others:
+        opt.talk.print(f"{others} of {len(policies)} policies were trained on another plume than this one.")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from whiffclock.cli.words import Spelling, Word
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require
 from whiffclock.plume.layouts import ReadSettings
 
@@ -25,35 +30,13 @@ out = Console(markup=False)
 #: Where a reproduction goes, and its run store below it, unless another folder is named.
 REPRODUCTION = Path("reproduction")
 
-PlumeFile = Annotated[
-    Path | None,
-    typer.Option("--plume", metavar="FILE", help="Plume file of any kind in docs/data.md; default: the built-in one."),
-]
-Source = Annotated[
-    str | None, typer.Option("--source", metavar="X,Y", help="Source cell; default: upwind end, middle.")
-]
-Part = Annotated[
-    str, typer.Option(metavar="all|train|test", help="Use all of the record, or one of its two parts in time.")
-]
-TrainShare = Annotated[float, typer.Option(help="Share of the record that is the train part.")]
 Environment = Annotated[
-    list[str] | None,
-    typer.Option("--environment", "-e", metavar="NAME", help=f"{', '.join(ENVIRONMENTS)}, or a threshold; repeatable."),
+    list[str] | None, f"{', '.join(ENVIRONMENTS)}, or a threshold; repeatable.", Word("NAME", short="-e")
 ]
-Radius = Annotated[float, typer.Option(help="Radius of the source region, in cells.")]
-StartThreshold = Annotated[
-    str,
-    typer.Option(metavar="C|own", help="Starts are the cells that exceed this once; 'own': the environment's."),
-]
-StartOnWhiff = Annotated[bool, typer.Option("--start-on-whiff", help="Start when there is a whiff.")]
-EndOfRecord = Annotated[str, typer.Option(metavar="wrap|avoid", help="What to do at the end of the record.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
-StoreFolder = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="DIR", help="Run store to keep results in; default: inside the output folder."),
-]
-Workers = Annotated[int | None, typer.Option(help="Jobs at once; default: all cores.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Force = Annotated[bool, "Replace a file that is there already."]
+StoreFolder = Annotated[Path | None, "Run store to keep results in; default: inside the output folder.", Word("DIR")]
+Workers = Annotated[int | None, "Jobs at once; default: all cores."]
+AsJson = Annotated[bool, "Print JSON instead of a table."]
 
 
 def require_new(path: Path | None, force: bool) -> None:
@@ -67,37 +50,25 @@ def require_new(path: Path | None, force: bool) -> None:
         require_writable(path.parent)
 
 
-def open_plume(path: Path | None, source: str | None = None, part: str = "all", train_share: float = 0.5) -> Plume:
-    """The plume a user named, or the built-in one; all of it or one of its two parts in time."""
-    require(part in ("all", "train", "test"), f"--part is {part!r}; it must be all, train or test.")
-    require(
-        0 < train_share < 1,
-        f"The share of the record to train on is {train_share:g}; it must lie between 0 and 1.",
-    )
-    plume = read_plume(path, ReadSettings(source=None if source is None else parse_cell(source)))
-    return plume if part == "all" else plume.split(train_share)[part == "test"]
-
-
 def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
     """The plume in a file, or the built-in one, which there is only one way to read."""
+    from whiffclock.plume import builtin, files
+
     if path is not None:
-        from whiffclock.plume.files import read_plume as read_file
-
-        return read_file(path, settings)
-    from whiffclock.plume.builtin import builtin_plume
-
+        return files.read_plume(path, settings)
     require(settings.source is None, "The built-in plume has a source of its own; --source goes with a plume file.")
     require(settings == ReadSettings(), "Options for reading go with a plume file; the built-in plume needs none.")
-    return builtin_plume()
+    return builtin.builtin_plume()
 
 
-def parse_cell(text: str) -> tuple[int, int]:
-    """``"0,13"`` to (0, 13)."""
+def parse_whole_numbers(text: str, option: str, example: str) -> tuple[int, ...]:
+    """``"0,13"`` to (0, 13): as many whole numbers as ``example`` has."""
+    examples = example.split(",")
     try:
-        x, y = (int(part) for part in text.split(","))
+        return tuple(int(part) for part, _ in zip(text.split(","), examples, strict=True))
     except ValueError as error:
-        raise InputError(f"--source is {text!r}; it must be two whole numbers, such as 0,13.") from error
-    return x, y
+        count = {2: "two", 3: "three"}[len(examples)]
+        raise InputError(f"{option} is {text!r}; it must be {count} whole numbers, such as {example}.") from error
 
 
 def parse_thresholds(names: list[str] | None) -> list[float]:
@@ -119,17 +90,69 @@ def parse_number(text: str, option: str, choices: str = "a number") -> float:
         raise InputError(f"{option} is {text!r}; it must be {choices}.") from error
 
 
-def world_settings(
-    radius: float = 2.0, start_threshold: str = "7e-6", start_on_whiff: bool = False, end_of_record: str = "wrap"
-) -> WorldSettings:
-    """World settings from the command line's words."""
-    own = start_threshold == "own"
-    return WorldSettings(
-        radius=radius,
-        start_threshold=None if own else parse_number(start_threshold, "--start-threshold"),
-        start_on_whiff=start_on_whiff,
-        end_of_record=end_of_record,  # type: ignore[arg-type]
-    )
+def parse_start(text: str) -> float | None:
+    """The start threshold; ``None`` stands for the environment's own."""
+    return None if text == "own" else parse_number(text, "--start-threshold")
+
+
+WORLD_WORDS = {"start_threshold": Word("C|own", parse_start, note=" 'own': the environment's threshold (R10).")}
+World = Annotated[WorldSettings, Spelling(WORLD_WORDS)]
+SOURCE_WORD = Word("X,Y", partial(parse_whole_numbers, option="--source", example="0,13"))
+Source = Annotated[ReadSettings, Spelling({"source": SOURCE_WORD}, only=("source",), panel="Plume")]
+
+
+@dataclass(frozen=True)
+class PlumeSettings:
+    """The plume that a command works on, or one of its two parts in time."""
+
+    plume: Annotated[
+        Path | None, "Plume file of any kind in docs/data.md; default: the built-in one.", Word("FILE")
+    ] = None
+    reading: Source = field(default_factory=ReadSettings)
+    part: Annotated[Literal["all", "train", "test"], "Use all of the record, or one of its two parts in time."] = "all"
+    train_share: Annotated[float, "Share of the record that is the train part."] = 0.5
+
+    def __post_init__(self) -> None:
+        require(self.part in ("all", "train", "test"), f"--part is {self.part!r}; it must be all, train or test.")
+        require(
+            0 < self.train_share < 1,
+            f"The share of the record to train on is {self.train_share:g}; it must lie between 0 and 1.",
+        )
+
+    def open(self) -> Plume:
+        """Read it."""
+        plume = read_plume(self.plume, self.reading)
+        return plume if self.part == "all" else plume.split(self.train_share)[self.part == "test"]
+
+
+PlumeFile = Annotated[PlumeSettings, Spelling(only=("plume",))]
+
+
+def show(facts: dict[str, Any], json: bool, form: str = "g") -> None:
+    """Print facts as JSON or as a table."""
+    if json:
+        print_json(facts)
+    else:
+        out.print(facts_table({name.replace("_", " "): value for name, value in facts.items()}, form))
+
+
+def facts_table(facts: dict[str, Any], form: str = "g") -> Table:
+    """One fact per line; ``form`` is the format of numbers that are not whole."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", style="bold")
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        table.add_row(name, Text(readable(value, form)))
+    return table
+
+
+def readable(value: Any, form: str = "g") -> str:
+    """A dictionary as ``key value`` pairs."""
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {readable(v, form)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(readable(v, form) for v in value) or "none"
+    return format(value, form) if isinstance(value, float) else str(value)
 
 
 def print_json(value: Any) -> None:
@@ -140,28 +163,24 @@ def print_json(value: Any) -> None:
 
 
 @contextmanager
-def training_bar(what: str, episodes: int, folder: Path) -> Iterator[Callable[[int], None]]:
-    """Progress over all episodes of an ensemble; Ctrl-C ends it with a sentence on what is kept."""
+def job_bar(
+    what: str, total: int, folder: Path, unit: str = "episodes", done: int = 0
+) -> Iterator[tuple[Callable[[int], None], Callable[[str], None]]]:
+    """Progress over all jobs: functions to advance and to describe it. Ctrl-C ends it and says what is kept."""
     try:
-        with progress_bar("episodes") as bar:
-            job = bar.add_task(what, total=episodes)
-            yield lambda n: bar.update(job, advance=n)
+        with progress_bar(unit) as bar:
+            job = bar.add_task(what, total=total, completed=done)
+            yield partial(bar.advance, job), lambda words: bar.update(job, description=words)
     except KeyboardInterrupt:
-        raise stopped(folder) from None
-
-
-def stopped(folder: Path) -> typer.Exit:
-    """Say after Ctrl-C what is kept; the exit to raise."""
-    kept = f"what is finished is in {folder}, the same command goes on from there"
-    words = kept if any(folder.rglob("*.npz")) else "nothing was finished"
-    talk.print(f"whiffclock: stopped; {words}.", soft_wrap=True)
-    return typer.Exit(130)
+        kept = f"what is finished is in {folder}, the same command goes on from there"
+        words = kept if any(folder.rglob("*.npz")) else "nothing was finished"
+        talk.print(f"whiffclock: stopped; {words}.", soft_wrap=True)
+        raise typer.Exit(130) from None
 
 
 def progress_bar(unit: str) -> Progress:
     """A bar with share done, rate and time left, on stderr."""
     from rich import progress as rp
-    from rich.text import Text
 
     class Rate(rp.ProgressColumn):
         def render(self, task: rp.Task) -> Text:

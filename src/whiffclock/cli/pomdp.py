@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.words import Spelling, Word, described
+from whiffclock.pomdp.settings import SolverSettings
 
 if TYPE_CHECKING:
     from whiffclock.pomdp.model import Model
     from whiffclock.pomdp.solver import Progress as State
-    from whiffclock.pomdp.solver import Solution, SolverSettings
+    from whiffclock.pomdp.solver import Solution
     from whiffclock.pomdp.start import Start
 
 pomdp_app = typer.Typer(help="Solve POMDPs from .pomdp and .pomdpx files with SARSOP.", no_args_is_help=True)
 app.add_typer(pomdp_app, name="pomdp")
 
-Seconds = Annotated[float | None, typer.Option(help="Time to solve for; default: 60, or no limit with --backups.")]
-Backups = Annotated[int | None, typer.Option(help="Number of backups: a budget that can be repeated.")]
-Gap = Annotated[float, typer.Option(help="Stop when the bounds are this close.")]
-Megabytes = Annotated[float, typer.Option(help="Stop when the solver takes more memory.")]
-Sampling = Annotated[str, typer.Option(metavar="mixed|published|policy", help="How beliefs are sampled.")]
-Seed = Annotated[int, typer.Option(help="Seed of the observations that are drawn.")]
+_SECONDS = Word(note=" Default: 60, or no limit with --backups.", optional=True)
+Solver = Annotated[SolverSettings, Spelling({"seconds": _SECONDS})]
 
 
 @pomdp_app.callback()
@@ -33,16 +32,13 @@ def _commands() -> None:
 
 
 @pomdp_app.command()
+@described
 def solve(
+    *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .pomdp or .pomdpx file.")],
-    seconds: Seconds = None,
-    backups: Backups = None,
-    gap: Gap = 1e-3,
-    megabytes: Megabytes = 1000.0,
-    sampling: Sampling = "mixed",
-    seed: Seed = 0,
-    start: Annotated[Path | None, typer.Option(metavar="POLICY", help="Go on from a .policy file.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="POLICY", help="Write the policy to this .policy file.")] = None,
+    settings: Solver,
+    start: Annotated[Path | None, "Go on from a .policy file.", Word("POLICY")] = None,
+    out: Annotated[Path | None, "Write the policy to this .policy file.", Word("POLICY")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
@@ -54,7 +50,7 @@ def solve(
     from whiffclock.pomdp.files import read_model
     from whiffclock.pomdp.files.policyfile import read_policy, write_policy
 
-    settings = solver_settings(seconds, backups, gap, megabytes, sampling, seed)
+    settings = with_budget(settings)
     opt.require_new(out, force)
     with opt.talk.status("reading"):
         tables = read_model(file)
@@ -65,18 +61,13 @@ def solve(
         table, actions = to_table(model, solution.vectors)
         write_policy(out, tables, table, actions, floor=worst_value(model), name=file.name)
     shape = {"states": len(tables.states), "actions": len(tables.actions), "observations": len(tables.observations)}
-    show({"file": str(file), **shape, "blocks": model.n_blocks, **solution.to_dict()}, json)
+    opt.show({"file": str(file), **shape, "blocks": model.n_blocks, **solution.to_dict()}, json, ",.6g")
 
 
-def solver_settings(
-    seconds: float | None, backups: int | None, gap: float, megabytes: float, sampling: str, seed: int
-) -> SolverSettings:
-    """Settings from the command line's words."""
-    from whiffclock.pomdp.solver import SolverSettings
-
-    if seconds is None and backups is None:
-        seconds = SolverSettings.seconds
-    return SolverSettings(seconds, backups, gap, megabytes, sampling, seed)  # type: ignore[arg-type]
+def with_budget(settings: SolverSettings) -> SolverSettings:
+    """The settings, with the default number of seconds if there is no budget at all."""
+    limited = settings.seconds is not None or settings.backups is not None
+    return settings if limited else replace(settings, seconds=SolverSettings.seconds)
 
 
 def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> Solution:
@@ -99,19 +90,3 @@ def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> S
     if solution.ended == "interrupted":
         opt.talk.print("whiffclock: stopped; the policy found so far is kept.")
     return solution
-
-
-def show(facts: dict[str, Any], json: bool) -> None:
-    """A solution in a few lines, or as JSON."""
-    if json:
-        opt.print_json(facts)
-        return
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(justify="right", style="bold")
-    grid.add_column(overflow="fold")
-    for name, value in facts.items():
-        grid.add_row(name.replace("_", " "), Text(f"{value:,.6g}" if isinstance(value, float) else str(value)))
-    opt.out.print(grid)

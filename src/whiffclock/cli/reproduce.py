@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.words import Word, described
 from whiffclock.params import require
 
 if TYPE_CHECKING:
@@ -21,24 +18,21 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@described
 def reproduce(
-    profile: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="quick (2 minutes), standard (10), paper (40); two cores."),
-    ] = "quick",
-    only: Annotated[
-        str | None, typer.Option(metavar="IDS", help="Figures such as fig3,fig7,s1; default: all of them.")
-    ] = None,
-    plume: opt.PlumeFile = None,
-    source: opt.Source = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report, figures and claims.")] = opt.REPRODUCTION,
+    *,
+    profile: Annotated[str, "quick (2 minutes), standard (10), paper (40); two cores.", Word("NAME")] = "quick",
+    only: Annotated[str | None, "Figures such as fig3,fig7,s1; default: all of them.", Word("IDS")] = None,
+    plume: opt.PlumeFile,
+    out: Annotated[Path, "Folder for report, figures and claims.", Word("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
     workers: opt.Workers = None,
 ) -> None:
     """Reproduce the paper: train, test and measure what its figures show, and write a report.
 
-    What is done stays done: after an interruption, the same command goes on. The datasets behind figures and claims are
-    in DIR/data; ``whiffclock report DIR`` draws them again.
+    What is done stays done: after an interruption, the same command goes on.
+    The datasets behind figures and claims are in DIR/data; ``whiffclock report
+    DIR`` draws them again.
     """
     require(workers is None or workers >= 1, f"--workers is {workers}; it must be at least 1.")
     from whiffclock.archive import require_writable
@@ -57,11 +51,11 @@ def reproduce(
     folder = out / "runs" if store is None else store
     require_writable(out)
     require_writable(folder)
-    field = opt.open_plume(plume, source)
+    field = plume.open()
     study, results = Study(field, numbers), JobStore(Store(folder))
-    ahead = outlook(study, results, figures)
+    total, finished = outlook(study, results, figures)
     opt.talk.print(f"Plume: {field.origin}. Profile: {profile}.")
-    with _bar(*ahead, folder) as (progress, say):
+    with opt.job_bar("reproducing", max(1, total), folder, "searches", finished) as (progress, say):
         done = run(study, results, figures, workers or cores(), progress, say)
         say("report")
         began = time.perf_counter()
@@ -89,14 +83,3 @@ def time_table(done: Reproduction, reporting: float) -> Table:
     table.add_row("claims, drawings and page", "", "", f"{reporting:,.1f}")
     table.caption = f"{done.elapsed + reporting:,.1f} s in all"
     return table
-
-
-@contextmanager
-def _bar(total: int, done: int, folder: Path) -> Iterator[tuple[Callable[[int], None], Callable[[str], None]]]:
-    """One display over all jobs; Ctrl-C ends it with a sentence on what is kept."""
-    try:
-        with opt.progress_bar("searches") as bar:
-            job = bar.add_task("reproducing", total=max(1, total), completed=done)
-            yield (lambda n: bar.update(job, advance=n)), (lambda words: bar.update(job, description=words))
-    except KeyboardInterrupt:
-        raise opt.stopped(folder) from None

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
 from rich.filesize import decimal
-from rich.table import Table
+from rich.table import Column, Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.words import Word, described
 from whiffclock.params import InputError, LearningSettings, environment_name, require
 
 if TYPE_CHECKING:
@@ -22,12 +24,17 @@ if TYPE_CHECKING:
 runs_app = typer.Typer(help="List, show and prune the results in a run store.", no_args_is_help=True)
 app.add_typer(runs_app, name="runs")
 
-StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Folder of the run store.")]
+StoreFolder = Annotated[Path, "Folder of the run store.", Word("DIR")]
 _STORE = opt.REPRODUCTION / "runs"
 _DIGITS_SHOWN = 10
 
+_table = partial(Table, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+_name, _text = partial(Column, no_wrap=True), partial(Column, overflow="fold")
+_number = partial(Column, justify="right", no_wrap=True)
+
 
 @runs_app.command("list")
+@described
 def list_runs(
     kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only this kind, such as policy.")] = None,
     store: StoreFolder = _STORE,
@@ -49,13 +56,13 @@ def list_runs(
 
 
 @runs_app.command()
+@described
 def show(
     key: Annotated[str, typer.Argument(metavar="KEY", help="Key of a result; its first digits will do.")],
     store: StoreFolder = _STORE,
     json: opt.AsJson = False,
 ) -> None:
     """Show what determined a result, and which arrays it has."""
-    from whiffclock.cli.info import readable
     from whiffclock.runs.store import Store, read_record
 
     entry = Store(store).find(key)
@@ -65,25 +72,21 @@ def show(
         opt.print_json(told)
         return
     description, arrays = told.pop("description"), told.pop("arrays")
-    for title, part in (("", told), ("What determined it", description), ("Its arrays", arrays)):
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(justify="right", style="bold")
-        grid.add_column(overflow="fold")
-        for name, value in part.items():
-            grid.add_row(name, readable(value))
-        if title:
-            opt.out.print(f"\n{title}:")
-        opt.out.print(grid)
+    opt.out.print(opt.facts_table(told))
+    for title, part in (("What determined it", description), ("Its arrays", arrays)):
+        opt.out.print(f"\n{title}:")
+        opt.out.print(opt.facts_table(part))
 
 
 @runs_app.command()
+@described
 def export(
+    *,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the NetCDF files.")],
     store: StoreFolder = _STORE,
-    profile: Annotated[str, typer.Option(metavar="NAME", help="Profile of the reproduction.")] = "quick",
-    only: Annotated[str | None, typer.Option(metavar="IDS", help="What these figures need; default: all.")] = None,
-    plume: opt.PlumeFile = None,
-    source: opt.Source = None,
+    profile: Annotated[str, "Profile of the reproduction.", Word("NAME")] = "quick",
+    only: Annotated[str | None, "What these figures need; default: all.", Word("IDS")] = None,
+    plume: opt.PlumeFile,
 ) -> None:
     """Write the datasets of a finished reproduction as NetCDF: searches, recoveries, and those of figs. 1, 6 and 8."""
     from whiffclock.archive import require_writable
@@ -96,7 +99,7 @@ def export(
     figures, results = parse_figures(only), JobStore(Store(store))
     results.store.entries()
     require_writable(folder)
-    study = Study(opt.open_plume(plume, source), profile_named(profile))
+    study = Study(plume.open(), profile_named(profile))
     total, done = outlook(study, results, figures)
     require(done == total, f"{store} has not all results of this reproduction; whiffclock reproduce computes them.")
     for path in reproduce(study, results, figures).datasets.save(folder):
@@ -104,11 +107,12 @@ def export(
 
 
 @runs_app.command()
+@described
 def prune(
     store: StoreFolder = _STORE,
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="Remove all of this kind, too; repeatable.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    kind: Annotated[list[str] | None, "Remove all of this kind, too; repeatable."] = None,
+    dry_run: Annotated[bool, "Only say what would be removed."] = False,
+    yes: Annotated[bool, "Do not ask.", Word(short="-y")] = False,
 ) -> None:
     """Remove what interrupted writes left, damaged results, and results in formats of older versions."""
     from whiffclock.runs.store import Store
@@ -159,35 +163,23 @@ def remove(paths: list[Path]) -> None:
 def require_kinds(kinds: list[str], entries: list[Entry], store: Path) -> None:
     """Refuse a kind of which there is nothing, which is more likely a misspelling."""
     known = sorted({entry.kind for entry in entries})
+    there = ", ".join(known) or "none at all"
     for kind in kinds:
-        require(
-            kind in known,
-            f"There are no results of kind {kind} in {store}; there are: {', '.join(known) or 'none at all'}.",
-        )
+        require(kind in known, f"There are no results of kind {kind} in {store}; there are: {there}.")
 
 
 def facts(entry: Entry) -> dict[str, Any]:
     """A record in plain values."""
-    told: dict[str, Any] = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size}
-    written = datetime.fromtimestamp(entry.path.stat().st_mtime, UTC)
-    told["written"] = written.isoformat(timespec="seconds")
+    written = datetime.fromtimestamp(entry.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    told = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size, "written": written}
     if entry.label is None:
         return told | {"damaged": True}
-    return told | {
-        "format": entry.label.format,
-        "version": entry.label.version,
-        "description": entry.label.description,
-    }
+    return told | {name: getattr(entry.label, name) for name in ("format", "version", "description")}
 
 
 def runs_table(entries: list[Entry]) -> Table:
     """One line per record, in 80 columns."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("kind", "key"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("what", overflow="fold")
-    for name in ("size", "age"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _table(_name("kind"), _name("key"), _text("what"), _number("size"), _number("age"))
     for entry in entries:
         what = "damaged" if entry.label is None else headline(entry.label.description)
         table.add_row(entry.kind, entry.key[:_DIGITS_SHOWN], what, decimal(entry.size), readable_age(entry.age))
@@ -196,10 +188,7 @@ def runs_table(entries: list[Entry]) -> Table:
 
 def removal_table(found: dict[Path, str], store: Path) -> Table:
     """One line per file to remove."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("file", overflow="fold")
-    table.add_column("why", overflow="fold")
-    table.add_column("size", justify="right", no_wrap=True)
+    table = _table(_text("file"), _text("why"), _number("size"))
     for path, why in found.items():
         table.add_row(str(path.relative_to(store)), why, decimal(path.stat().st_size))
     return table

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple
-from functools import partial
+from functools import cache, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from whiffclock.policy import TablePolicy
 from whiffclock.recovery import void_steps, void_trajectory
 from whiffclock.runs.ensembles import HEURISTIC_TAU
 from whiffclock.runs.jobs import Job, JobStore, run
-from whiffclock.runs.kinds import Evaluate, Train
 from whiffclock.search import PlumeWorld, trajectory
 
 _SEARCH_IN = "sparse"
@@ -37,8 +37,10 @@ class Collector:
 
     def __init__(self, study: Study, store: JobStore, needs: Collection[str], figures: Sequence[str]) -> None:
         self.study, self.store, self.needs, self.figures = study, store, needs, figures
+        trainings = {need.removesuffix(end) + " training" for need in needs for end in (" at home", " elsewhere")}
+        self.all_needs = {*needs, *trainings}
         self.agents = np.arange(study.profile.seeds)
-        self._kept: dict[str, Any] = {}
+        self._summary, self._policy = cache(self._summarize), cache(self._get)
 
     def datasets(self) -> Datasets:
         """All datasets that the needs allow for."""
@@ -50,34 +52,21 @@ class Collector:
             branches=self.branches() if "Bayesian branches" in self.needs else None,
         )
 
-    @property
-    def all_needs(self) -> set[str]:
-        """The needs, and the trainings that they imply."""
-        tests = {need.removesuffix(end) + " training" for need in self.needs for end in (" at home", " elsewhere")}
-        return {*self.needs, *tests}
-
     def _get(self, job: Job) -> Any:
-        """The result of a job; policies are read once, evaluations are too large to keep."""
-        if not isinstance(job, Train):
-            return run(job, self.study.plume, self.store)
-        if job.key not in self._kept:
-            self._kept[job.key] = run(job, self.study.plume, self.store)
-        return self._kept[job.key]
+        """The result of a job."""
+        return run(job, self.study.plume, self.store)
 
-    def _summary(self, job: Job) -> dict[str, Any]:
-        """What the datasets take from an evaluation."""
-        key = f"summary {job.key}"
-        if key not in self._kept:
-            found: Evaluation = self._get(job)
-            steps = found.mode_steps.sum(axis=0)
-            self._kept[key] = {
-                "mean": [found.mean(metric) for metric in METRICS],
-                "strata": found.strata(),
-                "lost": np.bincount(found.lost_at(), minlength=self.study.plume.field.shape[1]),
-                "failures": int((~found.arrived).sum()),
-                "share": steps[-1] / steps.sum(),
-            }
-        return self._kept[key]
+    def _summarize(self, job: Job) -> dict[str, Any]:
+        """What the datasets take from an evaluation, which is too large to keep."""
+        found: Evaluation = self._get(job)
+        steps = found.mode_steps.sum(axis=0)
+        return {
+            "mean": [found.mean(metric) for metric in METRICS],
+            "strata": found.strata(),
+            "lost": np.bincount(found.lost_at(), minlength=self.study.plume.field.shape[1]),
+            "failures": int((~found.arrived).sum()),
+            "share": steps[-1] / steps.sum(),
+        }
 
     def _best(self, jobs: Sequence[Job]) -> int:
         """The evaluation with the highest mean G; of equals, the first."""
@@ -94,33 +83,34 @@ class Collector:
         for name, rest in (("mean", ("metric",)), ("strata", ("stratum", "metric")), ("lost", ("x",)),
                            ("failures", ()), ("share", ())):  # fmt: skip
             made[name] = _empty(made, (*who, *rest))
-        for kind, need, policies in self._tested():
-            for trained, tested in self._pairs(kind, need):
-                self._fill(made, kind, trained, tested, study.tests(policies(trained), tested))
-        self._fill_cast(made)
-        self._fill_bayes(made)
-        self._fill_scan(made)
+        for kind, (need, policies) in self._tested().items():
+            home, away = {need, f"{need} at home"} & {*self.needs}, {f"{need} elsewhere"} & {*self.needs}
+            for trained, tested in product(ENVIRONMENT_NAMES, repeat=2):
+                if home if trained == tested else away:
+                    self._fill(made, kind, trained, tested, study.tests(policies(trained), tested))
+        if "cast-and-surge" in self.needs:
+            self._fill_cast(made)
+        if "Bayesian searches" in self.needs:
+            self._fill_bayes(made)
+        if "tau scan" in self.needs:
+            self._fill_scan(made)
         if study.taus is not None:
             made["tau"] = ("trained", [study.taus[name] for name in ENVIRONMENT_NAMES])
         if "two-Q training" in self.all_needs:
-            shares = [[sparse_share(self._get(job)) for job in study.two(name)] for name in ENVIRONMENT_NAMES]
+            shares = [[sparse_share(self._policy(job)) for job in study.two(name)] for name in ENVIRONMENT_NAMES]
             made["training_share"] = (("trained", "agent"), np.array(shares))
         return made.assign_attrs(facts=json.dumps(self.facts()))
 
-    def _tested(self) -> Iterable[tuple[str, str, Callable[[str], list[Job]]]]:
-        """Kind of agent, need of its tests, and its policies by environment of training."""
+    def _tested(self) -> dict[str, tuple[str, Callable[[str], list[Job]]]]:
+        """Need of the tests of a kind of agent, and its policies by environment of training."""
         study = self.study
-        yield names.SINGLE, "single-Q", study.single
-        yield names.TWO, "two-Q", study.two
-        yield names.HEURISTIC, "2Q^h", study.heuristic
-        yield names.MINUS_ONLY, "one mode", lambda name: study.alone(name, MINUS)
-        yield names.PLUS_ONLY, "one mode", lambda name: study.alone(name, PLUS)
-
-    def _pairs(self, kind: str, need: str) -> list[tuple[str, str]]:
-        """Pairs (trained, tested) for which there are tests."""
-        home = need in self.needs or f"{need} at home" in self.needs
-        away = f"{need} elsewhere" in self.needs
-        return [(a, b) for a in ENVIRONMENT_NAMES for b in ENVIRONMENT_NAMES if (home if a == b else away)]
+        return {
+            names.SINGLE: ("single-Q", study.single),
+            names.TWO: ("two-Q", study.two),
+            names.HEURISTIC: ("2Q^h", study.heuristic),
+            names.MINUS_ONLY: ("one mode", partial(study.alone, mode=MINUS)),
+            names.PLUS_ONLY: ("one mode", partial(study.alone, mode=PLUS)),
+        }
 
     def _fill(self, made: xr.Dataset, kind: str, trained: str, tested: str, jobs: Sequence[Job]) -> None:
         for agent, job in enumerate(jobs):
@@ -128,8 +118,6 @@ class Collector:
                 _put(made, name, values, kind=kind, trained=trained, tested=tested, agent=agent)
 
     def _fill_cast(self, made: xr.Dataset) -> None:
-        if "cast-and-surge" not in self.needs:
-            return
         made["cast_angle"], made["cast_scan"] = _empty(made, ("tested",)), _empty(made, ("tested", "angle", "metric"))
         for name in ENVIRONMENT_NAMES:
             jobs = self.study.tests(self.study.cast(name), name)
@@ -139,8 +127,6 @@ class Collector:
             _put(made, "cast_scan", [self._summary(job)["mean"] for job in jobs], tested=name)
 
     def _fill_bayes(self, made: xr.Dataset) -> None:
-        if "Bayesian searches" not in self.needs:
-            return
         made["bound"] = _empty(made, ("tested", "side"))
         made["sampled"] = _empty(made, ("tested", "agent", "stratum", "metric"))
         for name in ENVIRONMENT_NAMES:
@@ -154,8 +140,6 @@ class Collector:
                     _put(made, "sampled", found.strata(some), tested=name, agent=agent)
 
     def _fill_scan(self, made: xr.Dataset) -> None:
-        if "tau scan" not in self.needs:
-            return
         scans = {name: self.study.scan(name) for name in ENVIRONMENT_NAMES}
         taus, replicas = list(scans[ENVIRONMENT_NAMES[0]]), np.arange(self.study.profile.scan_seeds)
         made.coords.update({"tau_scanned": taus, "replica": replicas})
@@ -165,36 +149,27 @@ class Collector:
         for name, scan in scans.items():
             for tau, jobs in scan.items():
                 for replica, (job, test) in enumerate(zip(jobs, self.study.tests(jobs, name), strict=True)):
-                    found = self._summary(test) | {"share": sparse_share(self._get(job))}
+                    found = self._summary(test) | {"share": sparse_share(self._policy(job))}
                     for of in ("share", "mean", "strata"):
                         _put(made, f"scan_{of}", found[of], trained=name, tau_scanned=tau, replica=replica)
 
     def recoveries(self) -> xr.Dataset:
         """Void trajectories of trained agents."""
         study, horizon = self.study, self.study.profile.horizon
-        made = xr.Dataset(
-            coords={
-                "ensemble": list(names.ENSEMBLES),
-                "trained": list(ENVIRONMENT_NAMES),
-                "agent": self.agents,
-                "mode": [names.MODE, names.MINUS, names.PLUS],
-                "truncation": list(TRUNCATIONS),
-                "geometry": list(GEOMETRY),
-                "step": np.arange(horizon + 1),
-                "axis": ["x", "y"],
-            }
-        )
-        who = ("ensemble", "trained", "agent", "mode")
+        who = {"ensemble": list(names.ENSEMBLES), "trained": list(ENVIRONMENT_NAMES), "agent": self.agents}
+        who |= {"mode": [names.MODE, names.MINUS, names.PLUS]}
+        made = xr.Dataset(coords=who | {"truncation": list(TRUNCATIONS), "geometry": list(GEOMETRY)})
+        made = made.assign_coords(step=np.arange(horizon + 1), axis=["x", "y"])
         made["geometry_of"] = _empty(made, (*who, "truncation", "geometry"))
         made["steps"] = _empty(made, (*who, "truncation"))
-        made["path"] = _empty(made, (*who, "step", "axis"), 0).astype(np.int16)
+        made["path"] = _empty(made, (*who, "step", "axis"), 0).astype(np.int16 if horizon < 2**15 else np.int32)
         made["start_cells"] = _empty(made, ("ensemble", "trained"))
         for ensemble, world, policies in self._ensembles():
             for name in ENVIRONMENT_NAMES:
                 at = {"ensemble": ensemble, "trained": name}
                 _put(made, "start_cells", len(study.plume.starts(ENVIRONMENTS[name], world)), **at)
                 for agent, job in enumerate(policies(name)):
-                    self._fill_recovery(made, at | {"agent": agent}, self._get(job))
+                    self._fill_recovery(made, at | {"agent": agent}, self._policy(job))
         return made
 
     def _ensembles(self) -> Iterable[tuple[str, Any, Callable[[str], list[Job]]]]:
@@ -224,16 +199,19 @@ class Collector:
         mask = np.zeros((length, width))
         mask[cells[:, 0], cells[:, 1]] = 1
         policies = study.single(_SEARCH_IN)
-        policy = self._get(policies[self._best(study.tests(policies, _SEARCH_IN))])
+        policy = self._policy(policies[self._best(study.tests(policies, _SEARCH_IN))])
         start = cells[np.abs(cells - [2 * length // 3, plume.source[1]]).sum(axis=1).argmin()]
         world = plume.whiffs(ENVIRONMENTS[_SEARCH_IN]).world(study.world)
         example = trajectory(policy, PlumeWorld(world, np.array([[*start, snapshot]])), study.profile.horizon)
         curves = [
-            [[self._get(job).records["curve"] for job in ensemble(name)] for name in ENVIRONMENT_NAMES]
+            [[self._policy(job).records["curve"] for job in ensemble(name)] for name in ENVIRONMENT_NAMES]
             for ensemble in (study.single, study.two)
         ]
         records = [plume.whiffs(threshold) for threshold in ENVIRONMENTS.values()]
-        each = ("environment", "x", "y")
+        each, environments = ("environment", "x", "y"), list(ENVIRONMENT_NAMES)
+        who = {"trained": environments, "kind": [names.SINGLE, names.TWO], "agent": self.agents}
+        columns = {"quantity": ["x", "y", "whiff", "clock"], "column": ["episode", "G", "f+", "steps"]}
+        example_in = {"search_environment": _SEARCH_IN, "search_arrived": int(example.arrived)}
         return xr.Dataset(
             {
                 "concentration": (each[1:], np.asarray(plume.field[snapshot : snapshot + 1], dtype=np.float64)[0]),
@@ -243,20 +221,8 @@ class Collector:
                 "search": (("moment", "quantity"), np.column_stack([example.position, example.whiff, example.clock])),
                 "curve": (("kind", "trained", "agent", "point", "column"), np.array(curves)),
             },
-            coords={
-                "environment": list(ENVIRONMENT_NAMES),
-                "trained": list(ENVIRONMENT_NAMES),
-                "kind": [names.SINGLE, names.TWO],
-                "agent": self.agents,
-                "quantity": ["x", "y", "whiff", "clock"],
-                "column": ["episode", "G", "f+", "steps"],
-            },
-            attrs={
-                "snapshot": snapshot,
-                "search_environment": _SEARCH_IN,
-                "search_arrived": int(example.arrived),
-                "start_cells": len(cells),
-            },
+            coords={"environment": environments} | who | columns,
+            attrs={"snapshot": snapshot, **example_in, "start_cells": len(cells)},
         )
 
     def usage(self) -> xr.Dataset:
@@ -280,28 +246,20 @@ class Collector:
 
     def branches(self) -> xr.Dataset:
         """Forced blanks of the Bayesian agent (fig. 8)."""
-        found = {name: self._get(self.study.branches(name)) for name in ENVIRONMENT_NAMES}
-        where = [np.full(len(one), name) for name, one in found.items()]
-        every = list(found.values())
-        return xr.Dataset(
-            {
-                "geometry_of": (("branch", "geometry"), np.concatenate([one.metrics for one in every])),
-                "weight": ("branch", np.concatenate([one.weight for one in every])),
-                "trial": ("branch", np.concatenate([one.trial for one in every])),
-                "environment": ("branch", np.concatenate(where).astype(str)),
-            },
-            coords={"geometry": list(GEOMETRY)},
-        )
+        found = [self._get(self.study.branches(name)) for name in ENVIRONMENT_NAMES]
+        each = ("metrics", "weight", "trial")
+        metrics, weight, trial = (np.concatenate([getattr(branches, name) for branches in found]) for name in each)
+        where = np.repeat(ENVIRONMENT_NAMES, [len(branches) for branches in found])
+        made = xr.Dataset({"geometry_of": (("branch", "geometry"), metrics)}, {"geometry": list(GEOMETRY)})
+        return made.assign(weight=("branch", weight), trial=("branch", trial), environment=("branch", where))
 
     def facts(self) -> dict[str, Any]:
         """What was run: profile, plume, version."""
         study, profile, plume = self.study, self.study.profile, self.study.plume
-        (test,) = study.tests([study.single(ENVIRONMENT_NAMES[0])[0]], ENVIRONMENT_NAMES[0])
-        assert isinstance(test, Evaluate)
-        every = test.starts(plume)
-        numbers = {name: value for name, value in profile.to_dict().items() if name != "name"}
+        every = study.tests(study.single(ENVIRONMENT_NAMES[0]), ENVIRONMENT_NAMES[0])[0].starts(plume)
+        numbers = profile.to_dict()
         return {
-            "profile": profile.name,
+            "profile": numbers.pop("name"),
             "figures": list(self.figures),
             "origin": plume.origin,
             "fingerprint": plume.fingerprint,
@@ -310,7 +268,6 @@ class Collector:
             "highest": plume.highest,
             "radius": study.world.radius,
             **numbers,
-            "taus": list(profile.taus),
             "epsilon_decay": profile.learning.epsilon_decay,
             "searches": len(every),
             "bayes_starts": len(sample(every, profile.bayes_starts)),

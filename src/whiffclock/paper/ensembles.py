@@ -1,4 +1,4 @@
-"""Who takes part in a reproduction: the jobs behind all figures, by what a figure needs.
+"""The jobs behind all figures of a reproduction, by what a figure needs.
 
 Every agent is trained once for all figures. A :class:`Study` names the jobs of one plume and profile;
 :data:`NEEDS` says which of them belong to a need of a figure.
@@ -6,17 +6,16 @@ Every agent is trained once for all figures. A :class:`Study` names the jobs of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from whiffclock.agents.bayes import BayesSettings
 from whiffclock.agents.castsurge import ANGLES
 from whiffclock.memory import clock
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE
 from whiffclock.paper.profiles import Profile
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, LearningSettings, WorldSettings
+from whiffclock.params import ENVIRONMENTS, BayesSettings, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
-from whiffclock.pomdp.solver import SolverSettings
+from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.recovery import BranchSettings
 from whiffclock.runs.ensembles import HEURISTIC_TAU, TauScan, balanced, scan_shares
 from whiffclock.runs.jobs import Job, JobStore
@@ -64,8 +63,7 @@ class Study:
     def two(self, environment: str) -> list[Job]:
         """The two-Q agents trained in an environment, with the tau of that environment."""
         assert self.taus is not None
-        tau = self.taus[environment]
-        return self.train(environment, (tau,), self.profile.learning, self.world, self.profile.seeds)
+        return self.train(environment, (self.taus[environment],), self.profile.learning, self.world, self.profile.seeds)
 
     def scan(self, environment: str) -> dict[int, list[Job]]:
         """The two-Q agents of the scan, by tau."""
@@ -96,22 +94,19 @@ class Study:
     def solution(self, environment: str) -> Job:
         """The Bayesian agent of an environment."""
         solver = SolverSettings(seconds=None, backups=self.profile.bayes_backups)
-        threshold = ENVIRONMENTS[environment]
-        return Solve(self.plume.fingerprint, threshold, self.world, BayesSettings(), solver)
+        return Solve(self.plume.fingerprint, ENVIRONMENTS[environment], self.world, BayesSettings(), solver)
 
     def branches(self, environment: str) -> Job:
         """Forced blanks of the Bayesian agent."""
         settings = BranchSettings(trials=self.profile.bayes_trials, horizon=self.profile.horizon)
-        solution, threshold = self.solution(environment), ENVIRONMENTS[environment]
-        return Branch(solution, self.plume.fingerprint, threshold, self.world, settings)
+        place = self.plume.fingerprint, ENVIRONMENTS[environment], self.world
+        return Branch(self.solution(environment), *place, settings)
 
-    def tests(self, policies: Iterable[Job], environment: str, sampled: int | None = None) -> list[Job]:
+    def tests(self, policies: Iterable[Job], environment: str, sampled: int | None = None) -> list[Evaluate]:
         """Evaluations of some policies in an environment."""
         settings = EvaluationSettings(snapshots=self.profile.snapshots, horizon=self.profile.horizon)
-        threshold = ENVIRONMENTS[environment]
-        return [
-            Evaluate(policy, self.plume.fingerprint, threshold, self.world, settings, sampled) for policy in policies
-        ]
+        place = self.plume.fingerprint, ENVIRONMENTS[environment], self.world
+        return [Evaluate(policy, *place, settings, sampled) for policy in policies]
 
     def bayes_test(self, environment: str) -> Job:
         """The evaluation of the Bayesian agent, on a sample of the others' starts."""
@@ -136,7 +131,7 @@ def _scan(study: Study, environment: str) -> list[Job]:
 
 
 #: The needs of figures: jobs by study and environment (of training, where that differs from the environment of tests).
-NEEDS: dict[str, Callable[[Study, str], list[Job]]] = {
+NEEDS: dict[str, Callable[[Study, str], Sequence[Job]]] = {
     "tau scan training": _scan,
     "tau scan": lambda study, e: study.tests(_scan(study, e), e),
     "single-Q training": lambda study, e: study.single(e),

@@ -12,8 +12,7 @@ standard  252     1,200,000  266 million    9 min
 paper     468     3,000,001  1,267 million  40 min
 ========  ======  =========  =============  =======
 
-The scan of tau is shorter than a full training, since it is there to divide decisions evenly and to show
-trends; a training of any length keeps the shape of the schedules.
+Agents in the scan of tau are trained for shorter; a training of any length keeps the shape of the schedules.
 """
 
 import tomllib
@@ -27,44 +26,19 @@ from whiffclock.runs.ensembles import TAUS
 
 @dataclass(frozen=True)
 class Profile(Settings):
-    """All numbers that a reproduction depends on, apart from the plume.
+    """All numbers that a reproduction depends on, apart from the plume."""
 
-    Attributes
-    ----------
-    name
-        What it is called; has no part in any result.
-    seeds
-        Agents per kind and environment, and per environment and initial condition of the supplement (R10).
-    episodes
-        Length of their training.
-    snapshots
-        Start snapshots per cell in evaluations (R11).
-    taus
-        Candidates for tau of the two-Q agents, and the values of its scan.
-    scan_seeds, scan_episodes
-        Agents per environment and tau in the scan, and the length of their training.
-    horizon
-        H: number of clock states, and the longest search.
-    bayes_backups
-        Budget of the Bayesian agent's solver, in backups, so that its policy does not depend on the machine.
-    bayes_starts
-        Starts from which the Bayesian agent is judged: a sample of the others' starts, as many from every time
-        stratum, since its searches are far slower.
-    bayes_trials
-        Searches per environment whose whiffs branch into forced blanks.
-    """
-
-    name: str
-    seeds: int
-    episodes: int
-    snapshots: int
-    scan_seeds: int
-    scan_episodes: int
-    bayes_backups: int
-    bayes_starts: int
-    bayes_trials: int
-    taus: tuple[int, ...] = TAUS
-    horizon: int = 500
+    name: str  # has no part in any result
+    seeds: int  # agents per kind and environment, and per environment and initial condition of the supplement (R10)
+    episodes: int  # of their training
+    snapshots: int  # to start from per cell in evaluations (R11)
+    scan_seeds: int  # agents per environment and tau in the scan
+    scan_episodes: int  # of their training
+    bayes_backups: int  # budget of the Bayesian agent's solver; in backups, to be the same on all machines
+    bayes_starts: int  # about how many of the others' starts it is tested from, since its searches are far slower
+    bayes_trials: int  # searches per environment whose whiffs branch into forced blanks
+    taus: tuple[int, ...] = TAUS  # candidates for tau of the two-Q agents, and the values of its scan
+    horizon: int = 500  # H: number of clock states, and the longest search
 
     def __post_init__(self) -> None:
         numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes")

@@ -9,21 +9,10 @@ from whiffclock.params import require
 def weighted_quantiles(values: ArrayLike, weights: ArrayLike, q: ArrayLike) -> np.ndarray:
     """The smallest values that at least the shares ``q`` of the weight do not exceed.
 
-    This inverts the weighted distribution function: each quantile is one of the values, none is interpolated,
-    and values without weight might as well not be there. A NaN stands for a value beyond all others, such as
-    the beginning of a return that never begins; a quantile that falls there is NaN.
-
-    Parameters
-    ----------
-    values
-        float[n].
-    weights
-        float[n], or float[..., n] for several sets of weights of the same values; a set without any weight has
-        NaN for quantiles.
-
-    Returns
-    -------
-    float[...] for each set of weights and each share.
+    Each quantile is one of the values, none is interpolated, and values without weight have no part. A NaN stands for a
+    value beyond all others, such as the beginning of a return that never begins; a quantile that falls there is NaN.
+    ``weights`` may be float[..., n], several sets for the same values float[n]; the result is float[...] for each set
+    and each share, NaN for a set without any weight.
     """
     values, weights, q = (np.asarray(a, dtype=np.float64) for a in (values, weights, q))
     require(

@@ -13,7 +13,7 @@ from whiffclock.paper.collect import Collector
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.paper.ensembles import AFTER_SCAN, Study
 from whiffclock.paper.figures import FIGURES, drawing
-from whiffclock.params import ENVIRONMENTS, InputError
+from whiffclock.params import ENVIRONMENTS, require
 from whiffclock.runs.jobs import Account, JobStore, Tick, execute, missing, work_in
 
 
@@ -32,9 +32,8 @@ def parse_figures(text: str | None) -> list[str]:
     if text is None:
         return list(FIGURES)
     asked = [word.strip() for word in text.split(",") if word.strip()]
-    unknown = [word for word in asked if word not in FIGURES]
-    if unknown or not asked:
-        raise InputError(f"--only is {text!r}; it must be figures among {', '.join(FIGURES)}, separated by commas.")
+    known = bool(asked) and {*asked} <= {*FIGURES}
+    require(known, f"--only is {text!r}; it must be figures among {', '.join(FIGURES)}, separated by commas.")
     return [figure for figure in FIGURES if figure in asked]
 
 
@@ -48,8 +47,7 @@ def needs_of(figures: Sequence[str]) -> list[str]:
 def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int, int]:
     """Work of all jobs in searches, and how much of it is done already.
 
-    As long as tau is not chosen, trainings that wait for it are counted with any tau: their number and length do not
-    depend on it.
+    Until tau is chosen, trainings that wait for it are counted with any tau, which makes no difference to their work.
     """
     needs = needs_of(figures)
     if "tau scan training" in needs and missing(study.jobs(["tau scan training"]), store):
@@ -57,8 +55,8 @@ def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int,
     elif "tau scan training" in needs:
         study = study.with_taus(store)
     jobs = study.jobs(needs)
-    every = missing(jobs, _Empty(store.store))
-    return work_in(every, study.plume), work_in(every, study.plume) - work_in(missing(jobs, store), study.plume)
+    total = work_in(missing(jobs, _Empty(store.store)), study.plume)
+    return total, total - work_in(missing(jobs, store), study.plume)
 
 
 class _Empty(JobStore):
@@ -76,16 +74,10 @@ def reproduce(
     progress: Tick | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Reproduction:
-    """Compute what is missing, and return the datasets of ``figures``.
+    """Compute what is missing, ``workers`` jobs at a time, and return the datasets of ``figures``.
 
-    Parameters
-    ----------
-    workers
-        Jobs at a time.
-    progress
-        Called with the work done since its last call, in searches, from any thread.
-    say
-        Called with what is going on, in a few words.
+    ``progress`` is called with the work done since its last call, in searches, from any thread; ``say`` with what is
+    going on, in a few words.
     """
     start = time.perf_counter()
     say = say or (lambda text: None)
@@ -97,14 +89,8 @@ def reproduce(
         execute(study.jobs(["tau scan training"]), study.plume, store, workers, progress, account)
         study = study.with_taus(store)
     say("training and testing")
-    execute(
-        study.jobs(need for need in needs if need != "tau scan training"),
-        study.plume,
-        store,
-        workers,
-        progress,
-        account,
-    )
+    others = study.jobs(need for need in needs if need != "tau scan training")
+    execute(others, study.plume, store, workers, progress, account)
     say("collecting")
     before = time.perf_counter()
     datasets = Collector(study, store, needs, figures).datasets()

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from whiffclock.params import InputError, Settings, require
 
@@ -30,42 +30,22 @@ VELOCITIES = ("uu", "vv", "ww")
 class ReadSettings(Settings):
     """How a file becomes a field ``c[t, x, y]``; the steps are taken in the order of the attributes.
 
-    Attributes
-    ----------
-    key
-        Name of the array in the file; ``None`` takes the one a known layout names, or the only one with
-        three dimensions.
-    axes
-        What the axes of the stored array are, such as ``"tyx"``; ``None`` asks the file.
-    first, end
-        Snapshots to keep: ``first`` up to but not including ``end``.
-    crop
-        Cells to keep, (x0, x1, y0, y1): x0 up to but not including x1, and y likewise.
-    downsample, downsample_method
-        Keep one cell for this many along x and along y: the ``"mean"`` of each block, without an incomplete rest,
-        or its first cell, ``"point"``.
-    background
-        Subtract the mean of this many first snapshots of the file; ``None`` does what the layout asks for.
-    scale
-        Multiply concentrations by this.
-    clip
-        Set negative concentrations to zero, last of all, so that noise around zero does not bias a mean.
-        Off by default: a threshold is positive, so negative noise is never a whiff.
-    source
-        Cell (x, y) of the source, in the cells of the resulting field.
+    Where ``key``, ``axes`` and ``background`` are ``None``, a known layout or the file itself says. Negative
+    concentrations are set to zero last of all, so that noise around zero does not bias a mean, and not by default: a
+    threshold is positive, so negative noise is never a whiff. The source is a cell of the resulting field.
     """
 
-    key: str | None = None
-    axes: str | None = None
-    first: int = 0
-    end: int | None = None
-    crop: tuple[int, int, int, int] | None = None
-    downsample: int = 1
-    downsample_method: Literal["mean", "point"] = "mean"
-    background: int | None = None
-    scale: float = 1.0
-    clip: bool = False
-    source: tuple[int, int] | None = None
+    key: Annotated[str | None, "Array to read, where a file has several."] = None
+    axes: Annotated[str | None, "What the stored axes are, in order."] = None
+    first: int = 0  # snapshot
+    end: int | None = None  # the first snapshot that is left out
+    crop: Annotated[tuple[int, int, int, int] | None, "Cells to keep; X1 and Y1 are the first left out."] = None
+    downsample: Annotated[int, "One cell for N along x and along y."] = 1
+    downsample_method: Annotated[Literal["mean", "point"], "Mean of each block of cells, or its first cell."] = "mean"
+    background: Annotated[int | None, "Subtract the mean of the first N snapshots of the file."] = None
+    scale: Annotated[float, "Multiply concentrations by this."] = 1.0
+    clip: Annotated[bool, "Set negative concentrations to zero."] = False
+    source: Annotated[tuple[int, int] | None, "Source cell; default: upwind end, middle."] = None
 
     def __post_init__(self) -> None:
         require(

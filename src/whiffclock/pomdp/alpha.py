@@ -11,8 +11,6 @@ entries T(s, s') O(s', o). The matrices of a block are stored one after the othe
     children of a belief.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

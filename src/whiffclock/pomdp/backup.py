@@ -1,7 +1,5 @@
 """Backups: what a node learns from its children."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from whiffclock.pomdp.model import Spread

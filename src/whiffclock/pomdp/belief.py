@@ -20,8 +20,6 @@ Layouts
     one stride, and a whole set of children is compared with them at the speed of a matrix product.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

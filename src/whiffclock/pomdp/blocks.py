@@ -11,8 +11,6 @@ others. Where the model names fully observed variables, these are seen before th
 reference solver: then the root is a first look (:attr:`BlockModel.looks_first`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pruning: vectors that are best at no visited belief are dropped."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from whiffclock.pomdp.tree import Tree

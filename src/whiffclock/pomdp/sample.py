@@ -9,8 +9,6 @@ lower bound, and lowers the upper one at a fraction of the cost.
 Each walks down from the root, then backs up along the way, and returns the number of backups.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

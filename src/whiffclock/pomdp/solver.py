@@ -6,24 +6,22 @@ is the value of a policy that can be executed, the upper bound a proof of how mu
 both hold at all times.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from whiffclock.params import Settings, require
 from whiffclock.pomdp.backup import back_up_lower, back_up_upper
 from whiffclock.pomdp.model import Model, Vectors
 from whiffclock.pomdp.prune import prune
 from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
+from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.pomdp.start import Start, add_start, require_in_order
 from whiffclock.pomdp.tree import Tree
 
@@ -32,49 +30,6 @@ from whiffclock.pomdp.tree import Tree
 #: left to itself, a policy never tries what it holds to be worse.
 _SHARES = {"policy": 1.0, "bounds": 1.0}
 _SHARES_APART = {"policy": 1.0, "bounds": 0.1, "upper": 10.0}
-
-Sampling = Literal["mixed", "published", "policy"]
-
-
-@dataclass(frozen=True)
-class SolverSettings(Settings):
-    """When to stop, and how to sample.
-
-    Attributes
-    ----------
-    seconds, backups
-        Budget; with ``backups`` a result can be repeated. None: no limit.
-    gap
-        Stop when the bounds at the root are this close.
-    megabytes
-        Stop when vectors, tree and points take more.
-    sampling
-        ``"published"`` is the algorithm of 2008. ``"policy"`` plays the present policy, which raises the
-        lower bound fastest, but may stay with a policy that is not the best. ``"mixed"`` takes turns between
-        the two, and what else lowers the upper bound.
-    seed
-        Seed of the observations that are drawn.
-    """
-
-    seconds: float | None = 60.0
-    backups: int | None = None
-    gap: float = 1e-3
-    megabytes: float = 1000.0
-    sampling: Sampling = "mixed"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("seconds", "backups", "seed"):
-            value = getattr(self, name)
-            if value is not None:
-                require(value >= 0, f"{name} is {value:g}; it must be 0 or more.")
-        require(self.gap >= 0, f"The gap is {self.gap:g}; it must be 0 or more.")
-        require(self.megabytes > 0, f"The memory limit is {self.megabytes:g} MB; it must be positive.")
-        require(
-            self.sampling in ("mixed", "published", "policy"),
-            f"The sampling is {self.sampling!r}; it must be mixed, published or policy.",
-        )
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ then V(root) minus the value of this policy is the expected sum of discount**t (
 walks estimate. And the solver refuses the vectors if its lower bound ever exceeds its upper bound.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ In state s the agent takes action a, is paid R(a, s) on average, moves to s' wit
 observes o with probability O_a(s', o).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

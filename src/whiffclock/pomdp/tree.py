@@ -5,8 +5,6 @@ the vector that gives the lower one. Beliefs themselves are not kept: whoever wa
 them on the way, and a million nodes fit into a few hundred megabytes.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

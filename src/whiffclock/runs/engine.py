@@ -1,8 +1,7 @@
 """Jobs side by side on threads.
 
-The kernels release the interpreter's lock, so threads use all cores, share one copy of the plume, and
-need no start-up. A job's result depends on its own settings and seed alone, never on the number of
-workers.
+The kernels release the interpreter's lock, so threads use all cores, share one copy of the plume, and need no start-up.
+A job's result depends on its own settings and seed alone, never on the number of workers.
 """
 
 import os
@@ -24,32 +23,20 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_jobs(
-    jobs: Sequence[Job[Result]],
-    workers: int,
-    progress: Callable[[int], None] | None = None,
-) -> list[Result]:
-    """Run all jobs, ``workers`` at a time; results in the order of the jobs.
+def run_jobs(jobs: Sequence[Job[Result]], workers: int, progress: Callable[[int], None] | None = None) -> list[Result]:
+    """Run all jobs, ``workers`` at a time; results in the order of the jobs. The first failure stops all of them.
 
-    Parameters
-    ----------
-    jobs
-        Each takes a function to call with the amount of work done since the last call; that call raises
-        :class:`Stopped` when the run is to end.
-    progress
-        Hears the amounts of work, from any thread.
+    Each job gets a function to call with the amount of work done since the last call, which raises :class:`Stopped`
+    when the run is to end. ``progress`` is called with the same amounts, from any thread.
     """
-    stop = threading.Event()
+    stop, take, ahead = threading.Event(), threading.Lock(), iter(range(len(jobs)))
+    outcomes: queue.SimpleQueue[tuple[int, Result | None, BaseException | None]] = queue.SimpleQueue()
 
     def tick(amount: int) -> None:
         if progress is not None:
             progress(amount)
         if stop.is_set():
             raise Stopped
-
-    ahead = iter(range(len(jobs)))
-    take = threading.Lock()
-    outcomes: queue.SimpleQueue[tuple[int, Result | None, BaseException | None]] = queue.SimpleQueue()
 
     def work() -> None:
         while not stop.is_set():
@@ -59,8 +46,9 @@ def run_jobs(
                 return
             try:
                 outcomes.put((i, jobs[i](tick), None))
-            except BaseException as error:  # told to the calling thread, which raises it
+            except BaseException as error:  # for the calling thread, which raises it
                 outcomes.put((i, None, error))
+                stop.set()
 
     # A pool's wait() holds a lock per pending job, and Ctrl-C in the middle of it leaves some locked for ever;
     # a queue has no such moment.

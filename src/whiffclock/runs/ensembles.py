@@ -1,14 +1,14 @@
 """Ensembles: the trainings, tests and choices that ``train``, ``compare`` and ``reproduce`` share.
 
 tau of the two-Q agents is chosen per environment: of the values of a scan, the one whose agents took closest to half of
-their training decisions in Q+ (mean over the scan's agents; the smaller of two that are equally close). The angle of
-cast-and-surge is the one with the highest mean G.
+their training decisions in Q+ (their mean; of two equally close, the smaller). Cast-and-surge has the angle with the
+highest mean G.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from whiffclock.params import (
     WorldSettings,
     environment_name,
     require,
+    require_positive,
 )
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
@@ -37,8 +38,7 @@ from whiffclock.runs.store import Store
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Values of tau in the scan: with 1, where Q- takes over after two whiffs in a row, they bracket an even division of
-#: decisions in the densest plume as well.
+#: Values of tau in the scan; with 1, they bracket an even division of decisions in the densest plume as well.
 TAUS = (1, 2, 3, 5, 8, 12, 20, 35, 60)
 #: The one tau of the 2Q^h agents, which are never retrained.
 HEURISTIC_TAU = 10
@@ -53,17 +53,15 @@ class TauScan(Settings):
     episodes: int = 1_000_000
     horizon: int = 500
 
+    def __post_init__(self) -> None:
+        require_positive(self, "seeds", "episodes", "horizon")
+
     def trainings(self, plume: Plume, threshold: float, world: WorldSettings) -> dict[int, list[Job]]:
-        """The trainings of each tau that the clock can tell."""
+        """The trainings of each tau below the horizon."""
         learning = LearningSettings.shortened(self.episodes, horizon=self.horizon)
-        return {
-            tau: [
-                Train(plume.fingerprint, threshold, clock(self.horizon, (tau,)), learning, world, seed)
-                for seed in range(self.seeds)
-            ]
-            for tau in self.taus
-            if tau < self.horizon
-        }
+        memories = {tau: clock(self.horizon, (tau,)) for tau in self.taus if tau < self.horizon}
+        alike = Train(plume.fingerprint, threshold, clock(self.horizon), learning, world)
+        return {tau: [replace(alike, memory=m, seed=s) for s in range(self.seeds)] for tau, m in memories.items()}
 
 
 def balanced(shares: dict[int, np.ndarray]) -> int:
@@ -98,26 +96,21 @@ def best(evaluations: Sequence[Evaluation]) -> int:
 
 
 class PolicyFolder(JobStore):
-    """Policies in files with names, ``<environment>/<agent>-seed00.npz``; all other results in a hidden run store.
+    """Policies of the ``named`` trainings in files with names, ``<environment>/<agent>-seed00.npz``.
 
-    Parameters
-    ----------
-    named
-        The trainings whose policies get names.
-    force
-        Replace policies made with other settings, rather than refuse them.
+    All other results are in a hidden run store. ``force`` replaces policies made with other settings, which are refused
+    otherwise. What is in ``store`` gets its file without training, and what is trained is kept there as well.
     """
 
-    def __init__(
-        self, folder: Path, named: Iterable[Train], store: Store | None = None, *, force: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, named: Sequence[Train], store: Store | None = None, force: bool = False) -> None:
         super().__init__(store or Store(folder / ".runs"))
         self.shared = store is not None
         self.paths = {job.key: policy_path(folder, job) for job in named}
+        different = len(set(self.paths.values())) == len(self.paths)
+        require(different, "Two of the policies would have the same file name; train them into different folders.")
         self.done = {job.key for job in named if _holds(self.paths[job.key], job, force)}
 
     def has(self, job: Job) -> bool:
-        """Whether the result is there; a policy that only the store has gets its file now."""
         if job.key not in self.paths:
             return super().has(job)
         if job.key not in self.done and self.shared and super().has(job):
@@ -127,11 +120,9 @@ class PolicyFolder(JobStore):
         return job.key in self.done
 
     def load(self, job: Job, plume: Plume) -> Any:
-        """The result."""
         return TablePolicy.load(self.paths[job.key]) if job.key in self.paths else super().load(job, plume)
 
     def save(self, job: Job, result: Any) -> None:
-        """Keep a result; a policy with a name goes into a store that was asked for as well."""
         if job.key in self.paths:
             result.save(self.paths[job.key])
             self.done.add(job.key)
@@ -146,39 +137,32 @@ def policy_path(folder: Path, job: Train) -> Path:
 
 
 def _holds(path: Path, job: Train, force: bool) -> bool:
-    """Whether the finished policy of this very training is there; another one in its place is refused."""
-    if not path.exists() or force:
+    """Whether the finished policy of this very training is there; with ``force``, another one may be in its place."""
+    if not path.exists():
         return False
-    policy = TablePolicy.load(path)
-    wanted = {
-        "plume": job.plume,
-        "threshold": job.threshold,
-        "learning": job.learning.to_dict(),
-        "world": job.world.to_dict(),
-        "seed": job.seed,
-        "episodes_played": job.learning.episodes,
-    }
-    require(
-        policy.memory == job.memory and all(policy.made_from.get(name) == value for name, value in wanted.items()),
-        f"{path} holds a policy made with other settings; choose another folder, or --force to replace it.",
-    )
-    return True
+    try:
+        policy = TablePolicy.load(path)
+    except InputError:
+        if force:
+            return False
+        raise
+    wanted = {name: job.description[name] for name in ("plume", "threshold", "learning", "world", "seed")}
+    wanted["episodes_played"] = job.learning.episodes
+    same = policy.memory == job.memory and all(policy.made_from.get(name) == value for name, value in wanted.items())
+    sentence = f"{path} holds a policy made with other settings; choose another folder, or --force to replace it."
+    require(same or force, sentence)
+    return same
 
 
 def find_policies(paths: Sequence[Path]) -> list[tuple[Path, Policy]]:
     """Policies from files and folders (with all folders in them that are not hidden), in order of name."""
     files: list[Path] = []
     for path in paths:
-        if path.is_dir():
-            found = sorted(
-                file for file in path.rglob("*.npz") if not any(p.startswith(".") for p in file.relative_to(path).parts)
-            )
-            require(bool(found), f"There are no policies in {path}.")
-            files += found
-        else:
-            files.append(path)
-    if not files:
-        raise InputError("No policies were named; give files, or a folder of them.")
+        inside = sorted(path.rglob("*.npz")) if path.is_dir() else [path]
+        shown = [file for file in inside if not any(p.startswith(".") for p in file.relative_to(path).parts)]
+        require(bool(shown), f"There are no policies in {path}.")
+        files += shown
+    require(bool(files), "No policies were named; give files, or a folder of them.")
     return [(file, load_policy(file)) for file in files]
 
 
@@ -202,17 +186,16 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: quartiles and range over the ensemble, standard error of the best agent."""
-        out: dict[str, Any] = {
+        quartiles = ("min", "q1", "median", "q3", "max")
+        values = {metric: np.quantile(self.values(metric), [0, 0.25, 0.5, 0.75, 1]).tolist() for metric in METRICS}
+        return {
             "environment": self.environment,
             "agent": self.agent,
             "n": len(self.evaluations),
             "note": self.note,
+            **{metric: dict(zip(quartiles, five, strict=True)) for metric, five in values.items()},
+            "best": self.best.to_dict(),
         }
-        for metric in METRICS:
-            low, q1, median, q3, high = np.quantile(self.values(metric), [0, 0.25, 0.5, 0.75, 1]).tolist()
-            out[metric] = {"min": low, "q1": q1, "median": median, "q3": q3, "max": high}
-        out["best"] = self.best.to_dict()
-        return out
 
     def to_xarray(self) -> xr.Dataset:
         """Means by agent and metric, and the same by time stratum."""
@@ -231,13 +214,7 @@ class Row:
 class Comparison:
     """Policies side by side on the same starts, with cast-and-surge at its best angle.
 
-    Attributes
-    ----------
-    policies
-        Those to compare. Each is tested in the environment it was trained in, or ``everywhere``; one that belongs to
-        no environment in all of them.
-    settings
-        With a horizon, the same for all.
+    Each is tested in the environment it was trained in, or ``everywhere``; one that belongs to none, in all of them.
     """
 
     plume: Plume
@@ -257,7 +234,7 @@ class Comparison:
                 if self.everywhere and trained is not None:
                     agent = f"{job.agent} ({environment_name(trained)})"
                 elif trained in (None, threshold):
-                    agent = job.agent
+                    agent = job.agent if job.agent != CastAndSurge.agent else f"{job.agent}, as given"
                 else:
                     continue
                 found.setdefault((name, agent), []).append(self._test(job, threshold))
@@ -274,12 +251,11 @@ class Comparison:
         execute([job for jobs in tests.values() for job in jobs], self.plume, store, workers, progress)
         rows = []
         for (environment, agent), jobs in tests.items():
-            evaluations = [run(job, self.plume, store) for job in jobs]
-            if isinstance(jobs[0], Evaluate) and isinstance(jobs[0].policy, CastAndSurge):
+            evaluations, note = [run(job, self.plume, store) for job in jobs], ""
+            if agent == CastAndSurge.agent:
                 chosen = best(evaluations)
-                rows.append(Row(environment, agent, [evaluations[chosen]], note=f"{ANGLES[chosen]} degrees"))
-            else:
-                rows.append(Row(environment, agent, evaluations))
+                evaluations, note = [evaluations[chosen]], f"{ANGLES[chosen]} degrees"
+            rows.append(Row(environment, agent, evaluations, note))
         return rows
 
 
@@ -287,10 +263,9 @@ def heuristic_ensemble(policies: Iterable[Given], dense: float, sparse: float, t
     """2Q^h agents from the single-Q agents of two environments, paired by seed."""
     by_seed: dict[float, dict[int, Given]] = {dense: {}, sparse: {}}
     for given in policies:
-        policy = given.policy
-        if isinstance(policy, TablePolicy) and policy.memory == clock(policy.memory.length):
-            threshold = policy.threshold
-            if threshold in by_seed and "seed" in policy.made_from:
-                by_seed[threshold][policy.made_from["seed"]] = given
+        policy, threshold, seed = given.policy, given.policy.threshold, given.policy.made_from.get("seed")
+        single = isinstance(policy, TablePolicy) and policy.memory.maker == "clock" and policy.modes == 1
+        if single and threshold in by_seed and seed is not None:
+            by_seed[threshold][seed] = given
     seeds = sorted(by_seed[dense].keys() & by_seed[sparse].keys())
     return [HeuristicTwoQ(by_seed[dense][s], by_seed[sparse][s], tau) for s in seeds]

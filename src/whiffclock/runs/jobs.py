@@ -2,8 +2,7 @@
 
 A job is a small frozen dataclass that pickles. Its fields determine its result; a plume is named by its fingerprint,
 and a job that another one rests on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a store
-is the hash of all that, with the revision of each class in it, which is raised when results of the class come out
-differently. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many, side by side.
+is the hash of all that. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many at once.
 """
 
 from __future__ import annotations
@@ -27,11 +26,9 @@ from whiffclock.runs.store import Label, Store
 
 #: About what one core does on the built-in plume; work that is not made of searches is counted in this measure.
 SEARCHES_PER_SECOND = 270_000
-
 #: Called with the amount of work done since the last call, in searches; raises to stop.
 Tick = Callable[[int], None]
-
-#: Fields that are not part of what determines a result are marked with this metadata.
+#: Metadata of a field that has no part in what determines a result.
 CARRIED = {"described": False}
 
 
@@ -39,16 +36,8 @@ CARRIED = {"described": False}
 class Job:
     """Base of all jobs.
 
-    Attributes
-    ----------
-    kind
-        Folder of its results in a store.
-    verb
-        What it does with its agent, in a few words.
-    revision
-        Raised when the same job gives another result than before.
-    kept
-        Whether results are kept; those of cheap jobs are computed whenever they are needed.
+    ``kind`` is the folder of its results in a store; ``verb`` what it does with its agent; ``revision`` is raised when
+    the same job gives another result than before. Results of cheap jobs are not ``kept``, but computed when needed.
     """
 
     kind: ClassVar[str]
@@ -93,7 +82,7 @@ class Job:
         raise NotImplementedError
 
     def pack(self, result: Any) -> dict[str, np.ndarray]:
-        """The result as named arrays."""
+        """A result that is kept, as named arrays."""
         raise NotImplementedError
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Any:
@@ -148,13 +137,18 @@ def run(job: Job, plume: Plume, store: JobStore | None = None, tick: Tick | None
     at_hand = store if job.kept else None
     if at_hand is not None and at_hand.has(job):
         return at_hand.load(job, plume)
-    wanted = getattr(job, "plume", plume.fingerprint)
-    require(wanted == plume.fingerprint, f"A job on the plume {wanted} cannot run on the plume {plume.fingerprint}.")
+    require_plume(job, plume)
     needed = {name: run(other, plume, store) for name, other in job.needs.items()}
     result = job.compute(plume, needed, tick or (lambda amount: None))
     if at_hand is not None:
         at_hand.save(job, result)
     return result
+
+
+def require_plume(job: Job, plume: Plume) -> None:
+    """Refuse a plume that is not the one that a job names."""
+    wanted = getattr(job, "plume", plume.fingerprint)
+    require(wanted == plume.fingerprint, f"A job on the plume {wanted} cannot run on the plume {plume.fingerprint}.")
 
 
 def missing(jobs: Iterable[Job], store: JobStore) -> list[Job]:
@@ -198,18 +192,13 @@ def execute(
 
 
 def threads(jobs: Sequence[Job], plume: Plume, store: JobStore, workers: int, progress: Tick | None) -> list[float]:
-    """Jobs on threads of this process: the kernels release the interpreter's lock.
-
-    A result is kept by the thread that made it, as soon as it is whole: whatever interrupts a run loses the jobs under
-    way and nothing else.
-    """
+    """Jobs on threads of this process, which keep each result at once: an interruption loses only jobs under way."""
     done = {job.key: threading.Event() for job in jobs}
     return run_jobs([partial(_perform, job, plume, store, done) for job in jobs], workers, progress)
 
 
-#: Where jobs run, by name. An engine computes jobs that have no result yet, in an order in which those that others
-#: rest on come first, keeps their results in the store, calls its last argument with the work done (which may raise to
-#: stop), and returns the core-seconds of each.
+#: Where jobs run, by name. An engine computes jobs without results, of which those that others rest on come first. It
+#: keeps the results, calls its last argument with the work done (which may raise to stop), and returns core-seconds.
 ENGINES: dict[str, Callable[[Sequence[Job], Plume, JobStore, int, Tick | None], list[float]]] = {"threads": threads}
 
 
@@ -217,7 +206,7 @@ def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.
     """Run one job after those it rests on; returns the core-seconds it took."""
     for other in _nested(job):
         while other.key in done and not done[other.key].wait(0.2):
-            tick(0)  # those come first in the order of all jobs, so that somebody is at work on them
+            tick(0)  # what others rest on comes first in the order of jobs: a worker has it, or it failed
     start, left = time.thread_time(), job.cost(plume)
 
     def limited(amount: int) -> None:

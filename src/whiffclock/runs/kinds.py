@@ -1,35 +1,37 @@
 """The kinds of jobs: train, evaluate, solve, branch; and policies that are put together of others.
 
-What the methods do is told in the base class, :class:`~whiffclock.runs.jobs.Job`.
+The methods are documented in the base class, :class:`~whiffclock.runs.jobs.Job`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from whiffclock.agents.bayes import QUASI_OPTIMAL, BayesSettings, BeliefPolicy, quasi_optimal, search_model
+from whiffclock.agents.bayes import QUASI_OPTIMAL, BeliefPolicy, quasi_optimal, search_model
 from whiffclock.agents.castsurge import NAME, cast_and_surge
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
 from whiffclock.agents.files import belief_policy_arrays, belief_policy_from
 from whiffclock.agents.qlearning import Task, train
-from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts, sample
+from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts, own_horizon, sample
 from whiffclock.memory import Memory
-from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
+from whiffclock.params import BayesSettings, EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
-from whiffclock.pomdp.solver import SolverSettings, solve
+from whiffclock.pomdp.settings import SolverSettings
+from whiffclock.pomdp.solver import solve
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
-from whiffclock.runs.jobs import CARRIED, SEARCHES_PER_SECOND, Job, Tick
+from whiffclock.runs.jobs import CARRIED, SEARCHES_PER_SECOND, Job, Tick, require_plume
 
-# About what things take on one core, in searches, for the time that is left.
-_PER_BACKUP = int(5e-4 * SEARCHES_PER_SECOND)
-_PER_BELIEF_SEARCH = int(2e-3 * SEARCHES_PER_SECOND)
-_PER_TRIAL = int(5e-2 * SEARCHES_PER_SECOND)
+# About what things take on one core, in searches.
+_PER_BACKUP, _PER_BELIEF_SEARCH, _PER_TRIAL = (int(seconds * SEARCHES_PER_SECOND) for seconds in (5e-4, 2e-3, 5e-2))
+
+#: Starts of evaluations, for all that have the same.
+_STARTS: dict[tuple, Starts] = {}
 
 
 @dataclass(frozen=True)
@@ -117,13 +119,17 @@ class Given(Job):
     policy: Policy = field(metadata=CARRIED, compare=False, repr=False)
 
     @classmethod
-    def of(cls, policy: Policy, file: Path | None = None) -> Given:
-        """A policy, read from ``file`` if it is not a table."""
+    def of(cls, policy: Policy) -> Given:
+        """A policy on a table or on beliefs; for others, give a digest of all that they do."""
         if isinstance(policy, TablePolicy):
-            content = repr(policy.memory.spec).encode() + policy.actions.astype(np.int8).tobytes()
+            content = [repr(policy.memory.spec).encode(), policy.actions.astype(np.int8).tobytes()]
         else:
-            content = file.read_bytes() if file is not None else repr(policy).encode()
-        return cls(policy.name, hashlib.sha256(content).hexdigest()[:20], policy)
+            if not isinstance(policy, BeliefPolicy):
+                raise InputError(f"The policy {policy.name} is of an unknown kind; give a digest of it by hand.")
+            arrays = belief_policy_arrays(policy)
+            arrays["header"] = np.array(policy.model.discount)  # not what it was made from, nor the version
+            content = [f"{name} {values.shape}".encode() + values.tobytes() for name, values in arrays.items()]
+        return cls(policy.name, hashlib.sha256(b"".join(content)).hexdigest()[:20], policy)
 
     @property
     def agent(self) -> str:
@@ -137,7 +143,8 @@ class Given(Job):
 class Evaluate(Job):
     """Searches of a policy from every start, or from about ``sampled`` of them; its result is an Evaluation.
 
-    A record has small integers per start, and occupancy for policies with modes; the starts follow from the job.
+    Settings without a horizon take that of the policy's training. A record has small integers per start, and occupancy
+    for policies with modes; the starts follow from the job.
     """
 
     kind, verb, revision = "evaluation", "testing", 2
@@ -149,41 +156,57 @@ class Evaluate(Job):
     settings: EvaluationSettings
     sampled: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.settings.horizon is None:  # the key must contain it
+            object.__setattr__(self, "settings", replace(self.settings, horizon=_trained_horizon(self.policy)))
+
     @property
-    def _per_search(self) -> int:
-        return _PER_BELIEF_SEARCH if isinstance(self.policy, Solve) else 1
+    def horizon(self) -> int:
+        """The longest search."""
+        assert self.settings.horizon is not None
+        return self.settings.horizon
 
     def cost(self, plume: Plume) -> int:
-        return len(self.starts(plume)) * self._per_search
-
-    def horizon(self) -> int:
-        """The longest search; with settings that do not say, that of the policy's training."""
-        if self.settings.horizon is not None:
-            return self.settings.horizon
-        return self.policy.learning.horizon if isinstance(self.policy, Train) else LearningSettings.horizon
+        return len(self.starts(plume)) * (_PER_BELIEF_SEARCH if isinstance(self.policy, Solve) else 1)
 
     def starts(self, plume: Plume) -> Starts:
         """Where the searches start."""
-        every = shared_starts(plume, self.threshold, self.world, self.settings, self.horizon())
-        return every if self.sampled is None else every.some(sample(every, self.sampled))
+        require_plume(self, plume)
+        key = (self.plume, self.threshold, self.world, self.settings, self.sampled)
+        starts = _STARTS.get(key)
+        if starts is None:
+            starts = make_starts(plume, self.threshold, self.world, self.settings, self.horizon)
+            starts = starts if self.sampled is None else starts.some(sample(starts, self.sampled))
+            if len(_STARTS) > 64:
+                _STARTS.clear()
+            _STARTS[key] = starts
+        return starts
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Evaluation:
         starts = self.starts(plume)
-        return evaluate(
-            needed["policy"], plume, self.threshold, self.world, self.settings, starts,
-            lambda searches: tick(searches * self._per_search),
-        )  # fmt: skip
+        each = self.cost(plume) // len(starts)
+        how = self.threshold, self.world, self.settings, starts
+        return evaluate(needed["policy"], plume, *how, lambda searches: tick(searches * each))
 
     def pack(self, result: Evaluation) -> dict[str, np.ndarray]:
         small = np.int16 if max(result.horizon, *result.occupancy.shape) < 2**15 else np.int32
         arrays = {name: getattr(result, name).astype(small) for name in ("arrival", "last_whiff", "mode_steps")}
-        return arrays | ({"occupancy": result.occupancy.astype(np.int32)} if len(result.occupancy) > 1 else {})
+        counts = result.occupancy.astype(np.int32 if result.occupancy.max() < 2**31 else np.int64)
+        return arrays | ({"occupancy": counts} if len(counts) > 1 else {})
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Evaluation:
         arrival, last_whiff, mode_steps = (arrays[k].astype(np.int32) for k in ("arrival", "last_whiff", "mode_steps"))
         occupancy = arrays.get("occupancy", np.zeros((mode_steps.shape[1], *plume.field.shape[1:]))).astype(np.int64)
-        made = self.agent, self.threshold, self.starts(plume), self.settings, self.horizon()
+        made = self.agent, self.threshold, self.starts(plume), self.settings, self.horizon
         return Evaluation(*made, arrival, last_whiff, mode_steps, occupancy, plume.fingerprint)
+
+
+def _trained_horizon(policy: Job) -> int:
+    if isinstance(policy, Given):
+        return own_horizon(policy.policy)
+    if isinstance(policy, Train):
+        return policy.learning.horizon
+    return max(map(_trained_horizon, policy.needs.values()), default=LearningSettings.horizon)
 
 
 @dataclass(frozen=True)
@@ -238,27 +261,11 @@ class Branch(Job):
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Branches:
         each = self.cost(plume) // (self.settings.steps + 1)
-        return forced_blanks(
-            needed["policy"], plume, self.threshold, self.world, self.settings, lambda steps: tick(steps * each)
-        )
+        how = self.threshold, self.world, self.settings
+        return forced_blanks(needed["policy"], plume, *how, lambda steps: tick(steps * each))
 
     def pack(self, result: Branches) -> dict[str, np.ndarray]:
         return {name: getattr(result, name) for name in ("metrics", "weight", "trial", "step")}
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Branches:
         return Branches(**arrays, paths=[])
-
-
-_STARTS: dict[tuple, Starts] = {}
-
-
-def shared_starts(
-    plume: Plume, threshold: float, world: WorldSettings, settings: EvaluationSettings, horizon: int
-) -> Starts:
-    """Starts as in :func:`~whiffclock.evaluate.make_starts`, made once for all who have the same."""
-    key = (plume.fingerprint, threshold, world, settings.snapshots, settings.seed, horizon)
-    if key not in _STARTS:
-        if len(_STARTS) > 64:
-            _STARTS.clear()
-        _STARTS[key] = make_starts(plume, threshold, world, settings, horizon)
-    return _STARTS[key]

@@ -1,13 +1,9 @@
 """The run store: what is done stays done.
 
-A result is kept under what determines it. Its *kind* says what it is ("policy", "evaluation", ...), its
-*description* everything that determines it, in plain values: settings, seed, the plume's fingerprint. Kind,
-description and the number of the format make a key, and the result is a file of arrays named after it::
-
-    <folder>/<kind>/<key>.npz
-
-The second call for a result finds it there; an interrupted run goes on with what is missing. Each file carries
-a label that repeats what it is, so that the store needs no index, and files can be copied from one to another.
+A result is kept in a file of arrays, ``<folder>/<kind>/<key>.npz``. Its *kind* says what it is ("policy", ...), its
+*description* everything that determines it, in plain values: settings, seed, the plume's fingerprint. Kind, description
+and the number of the format make the key. Each file carries a label that repeats all this, so that the store needs no
+index, and files can be copied from one to another.
 """
 
 from __future__ import annotations
@@ -26,15 +22,12 @@ import msgspec
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import leftovers, read_header, read_npz, write_npz
-from whiffclock.params import InputError, require
+from whiffclock.archive import first_line, leftovers, read_npz, write_npz
+from whiffclock.params import InputError, convert, require
 
-#: One more whenever results of the same description come out differently, or are laid out differently.
+#: Raised when results of the same description come out differently, or are laid out differently.
 FORMAT = 2
-
-_KEY_DIGITS = 20
-_KIND = re.compile(r"[a-z][a-z0-9-]*")
-_KEY = re.compile(rf"[0-9a-f]{{{_KEY_DIGITS}}}")
+_KIND, _KEY = re.compile(r"[a-z][a-z0-9-]*"), re.compile(r"[0-9a-f]{20}")
 _RESERVED = ("label", "file", "allow_pickle")  # ours, and two that numpy's writer takes for its own
 
 
@@ -48,17 +41,15 @@ class Label:
     version: str = __version__
 
     def __post_init__(self) -> None:
-        require(
-            _KIND.fullmatch(self.kind) is not None,
-            f"The kind of a record is {self.kind!r}; it must be a word in small letters, such as policy.",
-        )
+        word = _KIND.fullmatch(self.kind) is not None
+        require(word, f"The kind of a record is {self.kind!r}; it must be a word in small letters, such as policy.")
         object.__setattr__(self, "description", plain(self.description))
 
     @cached_property
     def key(self) -> str:
         """Twenty hex digits that change with the kind, the format and any value of the description."""
         said = {"kind": self.kind, "format": self.format, "description": self.description}
-        return hashlib.sha256(canonical(said).encode()).hexdigest()[:_KEY_DIGITS]
+        return hashlib.sha256(canonical(said).encode()).hexdigest()[:20]
 
     def to_json(self) -> str:
         """The label in a record's file."""
@@ -67,22 +58,10 @@ class Label:
     @classmethod
     def from_json(cls, text: str) -> Label:
         """Inverse of :meth:`to_json`."""
-        return cls.of(msgspec.json.decode(text, type=_Written))
-
-    @classmethod
-    def of(cls, written: _Written) -> Label:
-        """The label in a record's file, typed."""
-        label = cls(written.kind, written.description, written.format, written.version)
-        require(label.key == written.key, "its label contradicts itself")
+        written = msgspec.json.decode(text, type=dict[str, Any])
+        label = convert(written, cls, "its label is wrong")
+        require(label.key == written.get("key"), "its label contradicts itself")
         return label
-
-
-class _Written(msgspec.Struct):
-    kind: str
-    description: dict[str, Any]
-    format: int
-    version: str
-    key: str
 
 
 @dataclass(frozen=True)
@@ -100,30 +79,21 @@ class Record:
 
 @dataclass(frozen=True)
 class Entry:
-    """A record's file, of which no more than the label has been read; no label where that is damaged."""
+    """A record's file: kind and key by its place, bytes, seconds since it was written, and its label if it has one."""
 
     path: Path
+    kind: str
+    key: str
+    size: int
+    age: float
     label: Label | None
 
-    @property
-    def kind(self) -> str:
-        """Kind of the record, by its folder."""
-        return self.path.parent.name
-
-    @property
-    def key(self) -> str:
-        """Key of the record, by its name."""
-        return self.path.stem
-
-    @property
-    def size(self) -> int:
-        """Bytes of the file."""
-        return self.path.stat().st_size
-
-    @property
-    def age(self) -> float:
-        """Seconds since it was written."""
-        return time.time() - self.path.stat().st_mtime
+    @classmethod
+    def of(cls, path: Path) -> Entry:
+        """The entry of a file, of which no more than the label is read."""
+        found = path.stat()
+        label = _or_none(read_label, path)
+        return cls(path, path.parent.name, path.stem, found.st_size, time.time() - found.st_mtime, label)
 
     @property
     def damaged(self) -> bool:
@@ -142,7 +112,7 @@ class Store:
         return self.folder / kind / f"{Label(kind, description).key}.npz"
 
     def has(self, kind: str, description: dict[str, Any]) -> bool:
-        """Whether there is such a record."""
+        """Whether there is a record of this description."""
         return self.path(kind, description).is_file()
 
     def load(self, kind: str, description: dict[str, Any]) -> Record:
@@ -154,10 +124,7 @@ class Store:
         return record
 
     def save(self, kind: str, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Path:
-        """Write a record, whole or not at all; the bytes depend on its contents and the version alone.
-
-        A record of the same description is replaced.
-        """
+        """Write a record, or replace that of the same description; the bytes depend on contents and version alone."""
         label, path = Label(kind, description), self.path(kind, description)
         for name, values in arrays.items():
             require(name not in _RESERVED, f"A record cannot have an array called {name}; choose another name.")
@@ -169,19 +136,17 @@ class Store:
         return path
 
     def entries(self, kind: str | None = None) -> list[Entry]:
-        """All records, or those of one kind, in order of kind and key; files of other names are not ours."""
+        """All records, or those of one kind, in order of kind and key; other files are left out."""
         require(self.folder.is_dir(), f"There is no run store at {self.folder}.")
         files = (path for path in sorted(self.folder.glob("*/*.npz")) if _KEY.fullmatch(path.stem))
-        return [Entry(path, _or_none(read_label, path)) for path in files if kind in (None, path.parent.name)]
+        return [Entry.of(path) for path in files if kind in (None, path.parent.name)]
 
     def find(self, prefix: str) -> Entry:
         """The one record whose key begins with ``prefix``."""
         found = [entry for entry in self.entries() if entry.key.startswith(prefix)]
         require(bool(found), f"There is no record in {self.folder} whose key begins with {prefix!r}.")
-        require(
-            len(found) == 1,
-            f"The keys of {len(found)} records in {self.folder} begin with {prefix!r}; give more digits.",
-        )
+        count = len(found)
+        require(count == 1, f"The keys of {count} records in {self.folder} begin with {prefix!r}; give more digits.")
         return found[0]
 
     def leftovers(self) -> list[Path]:
@@ -213,10 +178,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         require(math.isfinite(value), f"A description has the value {value}; it needs finite numbers.")
         return int(value) if value.is_integer() and abs(value) < 2**53 else value
-    require(
-        value is None or isinstance(value, bool | int | str),
-        f"A description has a value of type {type(value).__name__}; it needs plain values.",
-    )
+    simple = value is None or isinstance(value, bool | int | str)
+    require(simple, f"A description has a value of type {type(value).__name__}; it needs plain values.")
     return value
 
 
@@ -231,10 +194,11 @@ def _read(path: Path, only: tuple[str, ...] | None) -> tuple[dict[str, np.ndarra
     try:
         arrays = read_npz(path, "a record of whiffclock", only)
         require("label" in arrays, f"{path} is not a record of whiffclock: it has no label")
-        label = Label.of(read_header(arrays, path, "record", _Written, name="label"))
-    except InputError as error:
-        found = str(error) if str(path) in str(error) else f"{path} is a damaged record ({error})"
-        raise InputError(f"{found.rstrip('.')}; delete it to have it made anew.") from error
+        label = Label.from_json(str(arrays["label"]))
+    except (ValueError, RecursionError) as error:
+        found = first_line(error)
+        found = found if str(path) in found else f"{path} is a damaged record ({found})"
+        raise InputError(f"{found}; delete it to have it computed again.") from error
     require(
         (label.kind, label.key) == (path.parent.name, path.stem),
         f"{path} holds another record than its name says, {label.kind}/{label.key}; move it there, or delete it.",
@@ -252,7 +216,5 @@ def _or_none(read: Any, path: Path) -> Any:
 
 def _require_same(path: Path, found: Label, wanted: Label) -> None:
     """Refuse a record that has the wanted key by accident."""
-    require(
-        found.description == wanted.description,
-        f"{path} holds a {wanted.kind} of another description that has the same key; keep one of the two elsewhere.",
-    )
+    same = found.description == wanted.description
+    require(same, f"{path} holds a {wanted.kind} of another description with the same key; keep one of them elsewhere.")

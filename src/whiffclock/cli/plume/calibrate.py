@@ -10,6 +10,7 @@ import typer
 from whiffclock.cli import options as opt
 from whiffclock.cli.plume import plume_app
 from whiffclock.cli.plume.export import read_and_written
+from whiffclock.cli.words import described
 
 if TYPE_CHECKING:
     from whiffclock.plume import Plume
@@ -17,14 +18,16 @@ if TYPE_CHECKING:
 
 
 @plume_app.command()
+@described
 def calibrate(
+    *,
     files: Annotated[
         list[Path], typer.Argument(metavar="[PLUME] FILE", help="What to read (default: built in), what to write.")
     ],
     target: Annotated[
         str, typer.Option(metavar="FILE|dns", help="Whiff probabilities, as TOML (docs/plume.md), or those of the DNS.")
     ],
-    source: opt.Source = None,
+    reading: opt.Source,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
@@ -35,7 +38,7 @@ def calibrate(
 
     raw, out = read_and_written(files, force)
     wanted = calibration.read_target(target)
-    plume = opt.open_plume(raw, source)
+    plume = opt.read_plume(raw, reading)
     with opt.talk.status("calibrating"):
         mapped = calibration.calibrate(plume, wanted)
         rows = compared(plume, mapped, wanted)

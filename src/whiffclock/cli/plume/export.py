@@ -1,6 +1,7 @@
 """``whiffclock plume export``: any odor field as one file that every tool can read."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -8,82 +9,9 @@ import typer
 
 from whiffclock.cli import options as opt
 from whiffclock.cli.plume import plume_app
+from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import InputError, require
 from whiffclock.plume.layouts import ReadSettings
-
-
-@plume_app.command()
-def export(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="[PLUME] FILE", help="What to read (default: built in), what to write.")
-    ],
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Array to read, where a file has several.")] = None,
-    axes: Annotated[str | None, typer.Option(metavar="tyx", help="What the stored axes are, in order.")] = None,
-    frames: Annotated[
-        str | None, typer.Option(metavar="FIRST:END", help="Snapshots to keep; END is the first left out.")
-    ] = None,
-    crop: Annotated[
-        str | None, typer.Option(metavar="X0:X1,Y0:Y1", help="Cells to keep; X1 and Y1 are the first left out.")
-    ] = None,
-    downsample: Annotated[int, typer.Option(metavar="N", help="One cell for N along x and along y.")] = 1,
-    downsample_method: Annotated[
-        str, typer.Option(metavar="mean|point", help="Mean of each block of cells, or its first cell.")
-    ] = ReadSettings.downsample_method,
-    background: Annotated[
-        int | None, typer.Option(metavar="N", help="Subtract the mean of the first N snapshots of the file.")
-    ] = None,
-    scale: Annotated[float, typer.Option(help="Multiply concentrations by this.")] = ReadSettings.scale,
-    clip: Annotated[bool, typer.Option("--clip", help="Set negative concentrations to zero.")] = False,
-    source: opt.Source = None,
-    force: opt.Force = False,
-    json: opt.AsJson = False,
-) -> None:
-    """Write a plume as .npy (t, x, y), .npz, .nc or .zarr, some snapshots at a time.
-
-    A raw recording becomes, once, a small file that the other commands take with --plume. Source and origin
-    are kept in every format but .npy.
-    """
-    raw, target = read_and_written(files, force)
-    first, end = parse_frames(frames)
-    settings = ReadSettings(
-        key=key,
-        axes=axes,
-        first=first,
-        end=end,
-        crop=None if crop is None else parse_crop(crop),
-        downsample=downsample,
-        downsample_method=downsample_method,  # type: ignore[arg-type]
-        background=background,
-        scale=scale,
-        clip=clip,
-        source=None if source is None else opt.parse_cell(source),
-    )
-    plume = opt.read_plume(raw, settings)
-
-    from whiffclock.plume.files import write_plume
-
-    with opt.progress_bar("snapshots") as bar:
-        job = bar.add_task("writing", total=plume.field.shape[0])
-        write_plume(plume, target, lambda n: bar.update(job, advance=n))
-    x, y = plume.source
-    if json:
-        facts = {"file": str(target), "plume": plume.origin, "shape": list(plume.field.shape)}
-        opt.print_json(facts | {"source": [x, y], "fingerprint": plume.fingerprint})
-        return
-    opt.out.print(f"{target}: {' x '.join(map(str, plume.field.shape))} (t, x, y), {plume.origin}.", markup=False)
-    named = f" --source {x},{y}" if target.suffix == ".npy" else ""
-    opt.out.print(f"Next: whiffclock train --plume {target}{named}", markup=False)
-
-
-def read_and_written(files: list[Path], force: bool) -> tuple[Path | None, Path]:
-    """The plume file to read (None: the built-in plume) and the one to write, if it can be written."""
-    require(len(files) <= 2, f"{len(files)} files were named; at most two can be: what to read, what to write.")
-    raw, target = (None, files[0]) if len(files) == 1 else (files[0], files[1])
-    endings = (".npy", ".npz", ".nc", ".zarr")
-    require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")
-    require(raw is None or raw.resolve() != target.resolve(), f"{target} is the file to read; write to another one.")
-    opt.require_new(target, force)
-    return raw, target
 
 
 def parse_frames(text: str | None) -> tuple[int, int | None]:
@@ -102,3 +30,62 @@ def parse_crop(text: str) -> tuple[int, int, int, int]:
         raise InputError(f"--crop is {text!r}; it must be X0:X1,Y0:Y1, such as 0:100,20:80.")
     x0, x1, y0, y1 = (int(part) for part in match.groups())
     return x0, x1, y0, y1
+
+
+_WORDS = {
+    "key": Word("NAME"),
+    "axes": Word("tyx"),
+    "crop": Word("X0:X1,Y0:Y1", parse_crop),
+    "downsample": Word("N"),
+    "background": Word("N"),
+    "source": opt.SOURCE_WORD,
+}
+Reading = Annotated[ReadSettings, Spelling(_WORDS, panel="Reading")]
+
+
+@plume_app.command()
+@described
+def export(
+    *,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="[PLUME] FILE", help="What to read (default: built in), what to write.")
+    ],
+    frames: Annotated[str | None, "Snapshots to keep; END is the first left out.", Word("FIRST:END")] = None,
+    reading: Reading,
+    force: opt.Force = False,
+    json: opt.AsJson = False,
+) -> None:
+    """Write a plume as .npy (t, x, y), .npz, .nc or .zarr, some snapshots at a time.
+
+    A raw recording becomes, once, a small file that the other commands take
+    with --plume. Source and origin are kept in every format but .npy.
+    """
+    raw, target = read_and_written(files, force)
+    first, end = parse_frames(frames)
+    settings = replace(reading, first=first, end=end)
+    plume = opt.read_plume(raw, settings)
+
+    from whiffclock.plume.files import write_plume
+
+    with opt.progress_bar("snapshots") as bar:
+        job = bar.add_task("writing", total=plume.field.shape[0])
+        write_plume(plume, target, lambda n: bar.update(job, advance=n))
+    x, y = plume.source
+    if json:
+        facts = {"file": str(target), "plume": plume.origin, "shape": list(plume.field.shape)}
+        opt.print_json(facts | {"source": [x, y], "fingerprint": plume.fingerprint})
+        return
+    opt.out.print(f"{target}: {' x '.join(map(str, plume.field.shape))} (t, x, y), {plume.origin}.")
+    named = f" --source {x},{y}" if target.suffix == ".npy" else ""
+    opt.out.print(f"Next: whiffclock train --plume {target}{named}")
+
+
+def read_and_written(files: list[Path], force: bool) -> tuple[Path | None, Path]:
+    """The plume file to read (None: the built-in plume) and the one to write, if it can be written."""
+    require(len(files) <= 2, f"{len(files)} files were named; at most two can be: what to read, what to write.")
+    raw, target = (None, files[0]) if len(files) == 1 else (files[0], files[1])
+    endings = (".npy", ".npz", ".nc", ".zarr")
+    require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")
+    require(raw is None or raw.resolve() != target.resolve(), f"{target} is the file to read; write to another one.")
+    opt.require_new(target, force)
+    return raw, target

@@ -7,20 +7,32 @@ import typer
 
 from whiffclock.cli import options as opt
 from whiffclock.cli.plume import plume_app
-from whiffclock.params import ENVIRONMENTS, require, require_threshold
+from whiffclock.cli.words import Word, described
+from whiffclock.params import ENVIRONMENTS, environment_name, require, require_threshold
+from whiffclock.plume.layouts import ReadSettings
 
-Threshold = Annotated[
-    str, typer.Option(metavar="C|NAME", help=f"Where a whiff begins: a number, or {', '.join(ENVIRONMENTS)}.")
-]
-Page = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Draw a page: .png, .pdf or .svg.")]
+
+def parse_threshold(text: str) -> float:
+    """An environment's name or a positive number."""
+    value = opt.parse_threshold(text, "--threshold")
+    require_threshold(value)
+    return value
+
+
+_WHIFFS = f"Where a whiff begins: a number, or {', '.join(ENVIRONMENTS)}."
+Threshold = Annotated[float, _WHIFFS, Word("C|NAME", parse_threshold, environment_name)]
+Page = Annotated[Path | None, "Draw a page: .png, .pdf or .svg.", Word("FILE")]
+_DENSE = ENVIRONMENTS["dense"]
 _PAGES = (".png", ".pdf", ".svg")
 
 
 @plume_app.command()
+@described
 def inspect(
+    *,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A plume; default: the built-in one.")] = None,
-    source: opt.Source = None,
-    threshold: Threshold = "dense",
+    reading: opt.Source,
+    threshold: Threshold = _DENSE,
     out: Page = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
@@ -29,33 +41,34 @@ def inspect(
     from whiffclock.paper.plume.tables import statistics_tables
     from whiffclock.plume.statistics import plume_statistics
 
-    value = parse_threshold(threshold)
     check_page(out, force)
-    plume = opt.open_plume(file, source)
+    plume = opt.read_plume(file, reading)
     with opt.talk.status("measuring"):
-        statistics = plume_statistics(plume, value)
+        statistics = plume_statistics(plume, threshold)
     if json:
         opt.print_json(statistics.to_dict())
     else:
         snapshots, length, width = plume.field.shape
         grid = f"{snapshots:,} snapshots of {length} x {width} cells, source at {plume.source}"
-        opt.out.print(f"{plume.origin}\n{grid}; whiffs at c >= {value:g}\n", markup=False, highlight=False)
+        opt.out.print(f"{plume.origin}\n{grid}; whiffs at c >= {threshold:g}\n", highlight=False)
         for table in statistics_tables(statistics):
             opt.out.print(table)
     if out is not None:
         from whiffclock.paper.plume.page import plume_page
 
         with opt.talk.status("drawing"):
-            shown = [c for c in sorted({*ENVIRONMENTS.values(), value}) if plume.reaches(c)]
-            plume_page(plume, [statistics if c == value else plume_statistics(plume, c) for c in shown], out)
-        opt.talk.print(f"Page: {out}", markup=False)
+            shown = [c for c in sorted({*ENVIRONMENTS.values(), threshold}) if plume.reaches(c)]
+            plume_page(plume, [statistics if c == threshold else plume_statistics(plume, c) for c in shown], out)
+        opt.talk.print(f"Page: {out}")
 
 
 @plume_app.command()
+@described
 def compare(
+    *,
     a: Annotated[Path | None, typer.Argument(metavar="[A]", help="A plume; default: the built-in one.")] = None,
     b: Annotated[Path | None, typer.Argument(metavar="[B]", help="Another; default: the DNS figures.")] = None,
-    threshold: Threshold = "dense",
+    threshold: Threshold = _DENSE,
     out: Page = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
@@ -65,15 +78,14 @@ def compare(
     from whiffclock.plume import dns
     from whiffclock.plume.statistics import plume_statistics
 
-    value = parse_threshold(threshold)
     require(
-        b is not None or value == dns.THRESHOLD,
-        f"The DNS figures are at {dns.THRESHOLD:g}; at {value:g}, name a second plume to compare with.",
+        b is not None or threshold == dns.THRESHOLD,
+        f"The DNS figures are at {dns.THRESHOLD:g}; at {threshold:g}, name a second plume to compare with.",
     )
     check_page(out, force)
-    plumes = [opt.open_plume(path) for path in ((a,) if b is None else (a, b))]
+    plumes = [opt.read_plume(path, ReadSettings()) for path in ((a,) if b is None else (a, b))]
     with opt.talk.status("measuring"):
-        measured = [plume_statistics(plume, value) for plume in plumes]
+        measured = [plume_statistics(plume, threshold) for plume in plumes]
     if len(measured) == 1:
         rows = dns.beside_dns(measured[0])
         if json:
@@ -84,20 +96,13 @@ def compare(
     elif json:
         opt.print_json({"A": measured[0].to_dict(), "B": measured[1].to_dict()})
     else:
-        caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {value:g}"
+        caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {threshold:g}"
         opt.out.print(pair_table((measured[0], measured[1]), caption))
     if out is not None:
         from whiffclock.paper.plume.page import comparison_page
 
         comparison_page(measured, ["A", "B"][: len(measured)], out)
-        opt.talk.print(f"Page: {out}", markup=False)
-
-
-def parse_threshold(text: str) -> float:
-    """An environment's name or a positive number."""
-    value = opt.parse_threshold(text, "--threshold")
-    require_threshold(value)
-    return value
+        opt.talk.print(f"Page: {out}")
 
 
 def check_page(out: Path | None, force: bool) -> None:

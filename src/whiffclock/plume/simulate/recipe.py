@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from whiffclock.params import Settings, require, require_positive
 
@@ -16,13 +17,13 @@ def _require_not_negative(settings: Settings, *names: str) -> None:
 class FlowSettings(Settings):
     """A turbulent open channel. Lengths in cells, times in snapshots."""
 
-    depth: float = 8.745  # h, the height of the channel
+    depth: Annotated[float, "Depth of the channel, in cells."] = 8.745
     period: tuple[float, float] = (6.0, 4.0)  # of the box along and across, in depths
-    points: tuple[int, int, int] = (96, 96, 32)  # of the grid along, across, and in z
+    points: Annotated[tuple[int, int, int], "Grid of the flow: points along, across, and in z."] = (96, 96, 32)
     stretching: float = 1.3  # of the tanh that clusters points at the ground; 0 spaces them evenly
-    wind: float = 1.113  # bulk speed
-    reynolds: float = 2400.0  # bulk speed times depth over viscosity
-    roughness_drag: float = 0.015  # drag coefficient per cell of the canopy
+    wind: Annotated[float, "Bulk speed, in cells per snapshot."] = 1.113
+    reynolds: Annotated[float, "Bulk Reynolds number: speed times depth over viscosity."] = 2400.0
+    roughness_drag: Annotated[float, "Drag of the canopy, per cell; 0: smooth."] = 0.015
     roughness_height: float = 1 / 9  # of the canopy, in depths
     slant: float = 0.25  # tangent of the angle between wind and box
     frame_share: float = 0.55  # the computation moves with this share of the wind
@@ -47,20 +48,20 @@ class FlowSettings(Settings):
 class OdorSettings(Settings):
     """A point source of odor in the flow, as thin filaments. Lengths in cells, times in snapshots."""
 
-    source_height: float = 1.8
-    slice_height: float = 1.1  # of the slice on which the agents move
-    filaments: int = 80  # released per snapshot
-    size: float = 0.15  # standard deviation of a fresh filament
-    growth: float = 0.0002  # diffusivity by which a filament swells: its variance grows by twice this per snapshot
-    stretch: float = 0.0  # Richardson growth: the variance also grows by this times the cube of the filament's age
-    walk: float = 0.004  # diffusivity of the random velocity that stands for eddies below the grid
-    memory: float = 5.0  # how long that velocity lasts
-    strength: float = 2.085e-6  # odor per filament
+    source_height: Annotated[float, "Height of the source, in cells."] = 1.8
+    slice_height: Annotated[float, "Height of the slice on which the agents move, in cells."] = 1.1
+    filaments: Annotated[int, "Filaments released per snapshot."] = 80
+    size: Annotated[float, "Size of a fresh filament (standard deviation), in cells."] = 0.15
+    growth: Annotated[float, "Diffusivity inside a filament: its variance grows by twice this per snapshot."] = 0.0002
+    stretch: Annotated[float, "Richardson growth: this times the cube of a filament's age adds to its variance."] = 0.0
+    walk: Annotated[float, "Diffusivity of the random velocity that stands for eddies below the grid."] = 0.004
+    memory: Annotated[float, "How long such an eddy lasts, in snapshots."] = 5.0
+    strength: Annotated[float, "Odor per filament."] = 2.085e-6
     # What mixing between filaments leaves of the fluctuations of the logarithm of the concentration (1: no mixing),
     # near the source and far from it; it turns from one to the other at the distance ``turn``, within about a depth.
-    contrast: float = 0.465
-    contrast_far: float = 0.365
-    turn: float = 55.0
+    contrast: Annotated[float, "What mixing leaves of fluctuations near the source; 1: no mixing."] = 0.465
+    contrast_far: Annotated[float, "The same, far downwind."] = 0.365
+    turn: Annotated[float, "Where far begins, in cells."] = 55.0
 
     def __post_init__(self) -> None:
         require_positive(self, "source_height", "slice_height", "filaments", "size", "memory", "strength", "turn")
@@ -74,13 +75,13 @@ class OdorSettings(Settings):
 class SimulationSettings(Settings):
     """A simulated plume: the agents' grid with the source at (0, width // 2), the record, the flow and the odor."""
 
-    snapshots: int = 2598
-    length: int = 123
-    width: int = 27
-    spin_up: int = 250  # snapshots until the flow is turbulent
-    fill: int = 185  # and then until the plume fills the grid
+    snapshots: Annotated[int, "Length of the record."] = 2598
+    length: Annotated[int, "Cells along the wind."] = 123
+    width: Annotated[int, "Cells across the wind."] = 27
+    spin_up: Annotated[int, "Snapshots until the flow is turbulent."] = 250
+    fill: Annotated[int, "Snapshots until the grid is filled."] = 185
     steps: int = 2  # time steps per snapshot
-    seed: int = 0
+    seed: Annotated[int, "Seed of flow and filaments."] = 0
     flow: FlowSettings = field(default_factory=FlowSettings)
     odor: OdorSettings = field(default_factory=OdorSettings)
 

@@ -1,7 +1,5 @@
 """Models (``.pomdp``, ``.pomdpx``) and policies (``.policy``) in files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from whiffclock.params import InputError, require

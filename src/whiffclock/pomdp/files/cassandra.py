@@ -24,8 +24,6 @@ References
 A. R. Cassandra, "POMDP file format", pomdp.org/code/pomdp-file-spec.html.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 
@@ -113,19 +111,16 @@ class _Reader(Words):
             if word == "discount":
                 self.discount = self.source.discount([self.next("where the discount should come")], self._was())
             elif word == "values":
-                self._read_values()
+                kind = self.next("where 'reward' or 'cost' should come")
+                known = kind in ("reward", "cost")
+                self.source.require(known, self._was(), f"the values are {kind!r}, not 'reward' or 'cost'.")
+                self.sign = 1 if kind == "reward" else -1
             else:
                 self._read_names(word)
         missing = [word for word in _PREAMBLE if word not in self.given]
         if missing:
             found = f"{self.peek()!r} comes" if self.at < len(self.words) else "the file ends"
             self.refuse(f"{found} before '{missing[0]}:' is given.")
-
-    def _read_values(self) -> None:
-        word = self.next("where 'reward' or 'cost' should come")
-        known = word in ("reward", "cost")
-        self.source.require(known, self._was(), f"the values are {word!r}, not 'reward' or 'cost'.")
-        self.sign = 1 if word == "reward" else -1
 
     def _read_names(self, kind: str) -> None:
         end = self._run()
@@ -194,16 +189,12 @@ class _Reader(Words):
             box.append(self._position(kinds[len(box)]))
         rest = [len(self.names[kind]) for kind in kinds[len(box) :]]
         if letter == "R":
-            self._read_payoff(box, rest, line)
+            self.source.require(len(box) > 1, line, "'R:' must name an action and a state.")
+            values = self._numbers(math.prod(rest), "the entry 'R:'", probabilities=False).reshape(rest)
+            self.payoffs.append(Payoff(box, values))
         else:
             values = self._probabilities(letter, rest)
-            everything = [np.arange(n) for n in rest]
-            self.tables[letter].set([*box, *everything], values, line)
-
-    def _read_payoff(self, box: list[np.ndarray], rest: list[int], line: int) -> None:
-        self.source.require(len(box) > 1, line, "'R:' must name an action and a state.")
-        values = self._numbers(math.prod(rest), "the entry 'R:'", probabilities=False).reshape(rest)
-        self.payoffs.append(Payoff(box, values))
+            self.tables[letter].set([*box, *(np.arange(n) for n in rest)], values, line)
 
     def _probabilities(self, letter: str, sizes: list[int]) -> np.ndarray:
         """What follows the names of an entry: values over the axes not named."""

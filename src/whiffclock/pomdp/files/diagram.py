@@ -13,8 +13,6 @@ Each path from the root fixes the variables of its nodes; at its end stands a ``
 (``persistent``), takes any (``uniform``), or a ``template`` says. Paths that are not drawn are zero.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ Only the moves that can happen are looked at: the work grows with the non-zeros 
 where an entry names them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

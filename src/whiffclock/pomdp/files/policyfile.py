@@ -15,8 +15,6 @@ out is zero. The older files, of planes, are read as well (:mod:`whiffclock.pomd
 leaves out is -inf, since it says nothing there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO

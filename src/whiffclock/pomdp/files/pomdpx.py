@@ -27,8 +27,6 @@ References
 "PomdpX file format (version 1.0)", AdaComp, National University of Singapore.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,6 @@
 """A file being read: what it holds, and where in it something is wrong."""
 
-from __future__ import annotations
-
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,13 +61,11 @@ class Source:
 
     def numbers(self, words: Sequence[str], lines: Sequence[int] | int) -> np.ndarray:
         """``words`` as finite numbers, float64[word]; ``lines`` says where each stands, or all do."""
-        try:
-            values = np.array([float(word) for word in words])
-        except ValueError:
-            values = np.full(len(words), np.nan)
-        if not np.isfinite(values).all():
-            i = next(i for i, word in enumerate(words) if not _is_finite(word))
-            self.refuse(lines if isinstance(lines, int) else lines[i], f"{words[i]!r} is not a finite number.")
+        values = np.array([_number(word) for word in words])
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            line = lines if isinstance(lines, int) else lines[bad[0]]
+            self.refuse(line, f"{words[bad[0]]!r} is not a finite number.")
         return values
 
     def discount(self, words: Sequence[str], line: int) -> float:
@@ -136,8 +133,8 @@ def is_count(word: str) -> bool:
     return word.isascii() and word.isdigit() and len(word) < 12
 
 
-def _is_finite(word: str) -> bool:
+def _number(word: str) -> float:
     try:
-        return bool(np.isfinite(float(word)))
+        return float(word)
     except ValueError:
-        return False
+        return math.nan

@@ -4,8 +4,6 @@ A table is kept as a sparse matrix: its last axis gives the columns, all others 
 entry survives is settled once, at the end: it does if no later entry set its whole row or its very cell.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -1,0 +1,99 @@
+"""Options from descriptions: of the parameters of a command, and of the settings that it takes.
+
+A parameter or a setting that is annotated with a text is an option. A parameter whose type is a dataclass becomes the
+options of its fields, in a panel of their own in the help, and the command gets the finished, validated object.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from operator import itemgetter
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import typer
+
+#: Parameters as typer sees them, and what makes a value of all that was given, from which it takes its own.
+Part = tuple[list[Parameter], Callable[[dict[str, Any]], Any]]
+
+
+def written(value: Any) -> str:
+    """A default as a user would write it: 7e-6, or 96,96,32."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else f"{value:g}".replace("e-0", "e-")
+
+
+@dataclass(frozen=True)
+class Word:
+    """How an option is written, where its name, type and default do not say; stands after the text."""
+
+    metavar: str | None = None
+    read: Callable[[str], Any] | None = None  # from what a user wrote to the value
+    write: Callable[[Any], str] = written  # the inverse, for the default of a value that is read
+    name: str = ""  # of the option, if it is not that of the setting
+    short: str = ""
+    note: str = ""  # at the end of the description
+    optional: bool = False  # without the option the value is None, whatever the default of the setting
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """Note to a dataclass: words for some of its fields, which fields are options, if not all, and in which panel."""
+
+    words: Mapping[str, Word] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    panel: str = ""
+
+
+def described(command: Callable[..., None]) -> Callable[..., None]:
+    """Make options of the descriptions of a command's parameters and of its settings."""
+    hints = get_type_hints(command, include_extras=True)
+    parts: dict[str, Part] = {}
+    for name, own in signature(command).parameters.items():
+        plain = [own.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)], itemgetter(name)
+        parts[name] = _part(name, hints[name], own.default, Spelling()) or plain
+    parameters, make = _together(command, parts)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        make(given)
+
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _together(whole: Callable[..., Any], parts: Mapping[str, Part]) -> Part:
+    """A function or class that is called with all its parts."""
+    parameters = [parameter for part, _ in parts.values() for parameter in part]
+    return parameters, lambda given: whole(**{name: make(given) for name, (_, make) in parts.items()})
+
+
+def _part(name: str, hint: Any, default: Any, spelling: Spelling) -> Part | None:
+    """The options of a dataclass or the option of a type with a text; None if it is neither."""
+    kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints, panel = get_type_hints(kind, include_extras=True), kind.__name__.removesuffix("Settings")
+        how = replace(notes[0] if notes else spelling, panel=(notes[0].panel if notes else "") or panel)
+        parts = {f.name: _part(f.name, hints[f.name], f.default, how) for f in fields(kind)}
+        return _together(kind, {name: part for name, part in parts.items() if part is not None})
+    if not notes or not isinstance(notes[0], str) or name not in (spelling.only or (name,)):
+        return None
+    text, word = (*notes, Word())[:2]
+    return _option(name, kind, default, text, spelling.words.get(name, word), spelling.panel or None)
+
+
+def _option(name: str, kind: Any, default: Any, text: str, word: Word, panel: str | None) -> Part:
+    name, metavar, read = word.name or name, word.metavar, word.read
+    default = None if word.optional else ... if default is Parameter.empty else default
+    if get_origin(kind) is Literal:
+        kind, metavar = str, "|".join(get_args(kind))
+    if read is not None:
+        kind, default = (str | None, None) if default is None else (str, word.write(default))
+    names = [f"--{name.replace('_', '-')}", word.short] if default is not True else []
+    about: dict[str, Any] = {"metavar": metavar, "help": text + word.note, "rich_help_panel": panel}
+    option = typer.Option(default, *filter(None, names), **about)
+
+    def make(given: dict[str, Any]) -> Any:
+        return given[name] if given[name] is None or read is None else read(given[name])
+
+    return [Parameter(name, Parameter.KEYWORD_ONLY, default=option, annotation=kind)], make

@@ -1,0 +1,38 @@
+"""Settings of the solver, apart from it: they can be read without compiling kernels."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from whiffclock.params import Settings, require
+
+Sampling = Literal["mixed", "published", "policy"]
+
+
+@dataclass(frozen=True)
+class SolverSettings(Settings):
+    """When to stop, and how to sample.
+
+    The budget is in ``seconds`` or ``backups``, or both; None: no limit. ``"published"`` is the algorithm of 2008.
+    ``"policy"`` plays the present policy, which raises the lower bound fastest, but may stay with a policy that is not
+    the best. ``"mixed"`` takes turns between the two, and what else lowers the upper bound.
+    """
+
+    seconds: Annotated[float | None, "Time to solve for."] = 60.0
+    backups: Annotated[int | None, "Number of backups: a budget that can be repeated."] = None
+    gap: Annotated[float, "Stop when the bounds at the root are this close."] = 1e-3
+    megabytes: Annotated[float, "Stop when vectors, tree and points take more memory."] = 1000.0
+    sampling: Annotated[Sampling, "How beliefs are sampled."] = "mixed"
+    seed: Annotated[int, "Seed of the observations that are drawn."] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("seconds", "backups", "seed"):
+            value = getattr(self, name)
+            if value is not None:
+                require(value >= 0, f"{name} is {value:g}; it must be 0 or more.")
+        require(self.gap >= 0, f"The gap is {self.gap:g}; it must be 0 or more.")
+        require(self.megabytes > 0, f"The memory limit is {self.megabytes:g} MB; it must be positive.")
+        require(
+            self.sampling in ("mixed", "published", "policy"),
+            f"The sampling is {self.sampling!r}; it must be mixed, published or policy.",
+        )
