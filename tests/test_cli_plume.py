@@ -1,4 +1,4 @@
-"""``whiffclock plume inspect`` and ``compare`` as a user meets them."""
+"""``whiffclock plume inspect``, ``compare``, ``calibrate`` and others as a user meets them."""
 
 import json
 import sys
@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from whiffclock.cli import main
 from whiffclock.paper.plume.page import outline
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.calibration import calibrate, read_target
+from whiffclock.plume.files import read_plume, write_plume
 from whiffclock.plume.standin import standin_plume
 from whiffclock.plume.statistics import plume_statistics
 
@@ -185,3 +186,89 @@ def test_compare_without_files_lays_the_built_in_plume_beside_the_dns(run):
     assert done.returncode == 0, done.stderr
     assert "built-in plume, simulated by whiffclock" in done.stdout
     assert "beside the DNS" in done.stdout
+
+
+TARGET = """\
+origin = "a survey"
+x = [0, 20]
+[[threshold]]
+c = 1e-6
+amplitude = [0.9, 0.6]
+width = [1.0, 4.0]
+shape = [2.0, 2.0]
+[[threshold]]
+c = 4e-6
+amplitude = [0.5, 0.1]
+width = [1.0, 3.0]
+shape = [2.0, 2.0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("x = [0, 20]", "x = [20, 0]", "must grow"),
+        ("x = [0, 20]", "x = []", "at least one distance"),
+        ("c = 4e-6", "c = 1e-6", "grow from one to the next"),
+        ("c = 1e-6", "c = -1e-6", "positive and grow"),
+        ("width = [1.0, 4.0]", "width = [1.0, 0.0]", "width at c = 1e-06 has values out of range"),
+        ("amplitude = [0.9, 0.6]", "amplitude = [0.9, nan]", "amplitude at c = 1e-06 has values out of range"),
+        ("shape = [2.0, 2.0]", "shape = [2.0]", "shape at c = 1e-06 has 1 values"),
+        ("shape = [2.0, 2.0]", "shapes = [2.0]", "shape"),
+        ("x = [0, 20]", "x = [0, 'far']", "cannot be used"),
+        ("x = [0, 20]", "x = [0, 20]\nheight = 3", "height"),
+        ("x = [0, 20]", "x = [0, 20", "not a TOML file"),
+        ("amplitude = [0.5, 0.1]", "amplitude = [0.5, 0.9]", "a higher threshold cannot have more"),
+    ],
+)
+def test_a_bad_target_gets_one_sentence_and_nothing_is_written(run, plume, tmp_path, old, new, says):
+    write_plume(plume, tmp_path / "a.npz")
+    file = tmp_path / "bad.toml"
+    file.write_text(TARGET.replace(old, new, 1))
+    done = run("calibrate", tmp_path / "a.npz", tmp_path / "b.npz", "--target", file)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert says in done.stderr
+    assert not (tmp_path / "b.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["a.npz", "b.npz", "--target", "missing.toml"], "cannot be read"),
+        (["a.npz", "a.npz", "--target", "dns", "--force"], "is the file to read"),
+        (["a.npz", "b.doc", "--target", "dns"], "must be .npy"),
+        (["no.npz", "b.npz", "--target", "dns"], "no plume file"),
+        (["a.npz", "there.npz", "--target", "dns"], "there already"),
+        (["a.npz", "b.npz", "c.npz", "--target", "dns"], "at most two"),
+    ],
+)
+def test_bad_files_get_one_sentence(run, plume, tmp_path, monkeypatch, words, says):
+    monkeypatch.chdir(tmp_path)
+    write_plume(plume, Path("a.npz"))
+    Path("there.npz").write_text("mine")
+    whole = Path("a.npz").read_bytes()
+    done = run("calibrate", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert says in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "there.npz"]
+    assert Path("a.npz").read_bytes() == whole
+
+
+def test_the_command_writes_the_plume_and_shows_a_table(run, plume, tmp_path):
+    (tmp_path / "own.toml").write_text(TARGET)
+    write_plume(plume, tmp_path / "a.npz")
+    words = ["calibrate", tmp_path / "a.npz", tmp_path / "b.nc", "--target", tmp_path / "own.toml"]
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "c >= 4e-6" in done.stdout
+    made = read_plume(tmp_path / "b.nc")
+    assert made.origin == f"{plume.origin}, whiff probabilities mapped onto a survey"
+    assert (made.field == calibrate(plume, read_target(str(tmp_path / "own.toml"))).field).all()
+    facts = json.loads(run(*words, "--force", "--json").stdout)
+    assert facts["fingerprint"] == made.fingerprint
+    rows = facts["thresholds"]
+    assert [row["threshold"] for row in rows] == [1e-6, 4e-6]
+    assert all(row["after"] < 0.5 / 200 < row["before"] for row in rows)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whiffclock.params import InputError
+from whiffclock.params import ENVIRONMENTS, InputError
 from whiffclock.plume import Plume, dns
 from whiffclock.plume.correlation import Following
 from whiffclock.plume.durations import complete_runs, distribution, power_law
@@ -150,30 +150,54 @@ def test_richer_plumes_have_more_of_everything(plume):
         plume_statistics(plume, 1.0)
 
 
+def test_the_core_is_the_same_whichever_way_it_is_cut():
+    seen = statistics(markov_chains(0.2, 0.7, (300, LENGTH, WIDTH), seed=5))
+    assert seen.neighbours["20-80"] == pytest.approx((seen.along[0], seen.across[0]))
+    assert list(seen.neighbours) == list(seen.autocorrelation) == ["8-42", "42-83", "83-120", "20-80"]
+
+
+def test_all_blanks_are_those_between_two_whiffs():
+    whiffs = np.zeros((12, 3, 2), dtype=bool)
+    whiffs[[0, 2, 6], 0, 0] = True  # blanks of 1 and 3
+    whiffs[[3, 9], 2, 1] = True  # of 5; those at both ends do not count
+    seen = statistics(whiffs)
+    assert seen.all_blanks == pytest.approx((3, np.sqrt(8 / 3)))
+    assert np.isnan(statistics(whiffs[:2]).all_blanks).all()
+
+
+def test_the_maps_of_a_plume(plume):
+    seen = plume_statistics(plume)
+    for name, threshold in ENVIRONMENTS.items():
+        assert (seen.maps[name] == (plume.field >= np.float32(threshold)).mean(axis=0)).all()
+    assert not plume_statistics(Plume.from_array(plume.field / 1000), 1e-9).maps["sparser"].any()
+
+
 def test_a_plume_with_the_figures_of_the_dns_meets_its_targets(plume):
     like = plume_statistics(plume)
-    probability = np.zeros((123, 27))
-    x = np.arange(123)
-    axis = np.interp(x, list(dns.AXIS), list(dns.AXIS.values()))
-    sigma = np.interp(x, list(dns.WIDTH), list(dns.WIDTH.values())) / (2 * np.sqrt(2 * np.log(2)))
-    probability[:] = axis[:, None] * np.exp(-((np.arange(27) - 13) ** 2) / (2 * sigma[:, None] ** 2))
+    maps = dns.maps()
     like = dataclasses.replace(
         like,
         shape=(2598, 123, 27),
-        probability=probability,
-        autocorrelation={**like.autocorrelation, "20-80": dns.AUTOCORRELATION},
+        source=(0, 13),
+        probability=maps["dense"],
+        maps={**maps, "sparser": np.where(maps["sparser"] < 0.5 / 2598, 0, maps["sparser"])},
+        autocorrelation={**like.autocorrelation, **dns.AUTOCORRELATION},
         along=(0.3, 0.2, 0.1, 0.05),
         across=(0.3, 0.2, 0.1, 0.05),
-        following=Following((1.9, 3.8, 7.5, 15.0), tuple(dns.FOLLOWING.values()), dns.SPEED),
-        boxes={**dns.BOXES, "dense": (0.6, 0.6, 0.6, 0.5)},
+        neighbours=dict.fromkeys(like.neighbours, (dns.ALONG[1], dns.ACROSS[1])),
+        following=Following((0.9, 1.9, 3.8, 7.5, 15.0), tuple(dns.FOLLOWING.values()), dns.SPEED),
+        all_blanks=dns.BLANKS,
+        start_cells={**like.start_cells, "sparser": 1270},
     )
     judged = {row.figure: row.met for row in dns.beside_dns(like) if row.met is not None}
-    assert len(judged) == 17
+    assert len(judged) == 38
     assert all(judged.values())
-    assert dns.axis_error(like) == 0
-    off = dataclasses.replace(like, probability=np.minimum(1, probability + 0.2))
-    assert dns.axis_error(off) == pytest.approx(0.2)
-    assert dns.ordered_boxes(dataclasses.replace(like, boxes={**like.boxes, "dense": like.boxes["sparse"]})) == 0
+    assert dns.error_of_map(like, "dense") == 0
+    off = dataclasses.replace(like, maps={name: one + 0.2 for name, one in maps.items()})
+    assert dns.error_of_map(off, "sparse") == pytest.approx(0.2)
+    assert {row.met for row in dns.beside_dns(off)[:4]} == {False}
+    near = np.array([maps[name][list(dns.DISTANCES), 13] for name in ENVIRONMENTS])
+    assert near == pytest.approx(np.array(list(dns.AXIS.values())), abs=0.02)
 
 
 def test_a_plume_too_short_for_a_figure_is_not_judged_by_it(plume):
@@ -182,5 +206,7 @@ def test_a_plume_too_short_for_a_figure_is_not_judged_by_it(plume):
     assert far.met is None
     assert far.to_dict()["here"] is None
     assert rows["full width at half maximum, x = 16"].met is not None
+    assert rows["start cells at 7e-6"].met is None
+    assert rows["map at 1e-6, x >= 3, RMSE"].met is not None
     with pytest.raises(InputError, match="DNS figures are at the threshold 3e-06"):
         dns.beside_dns(plume_statistics(plume, 5e-6))

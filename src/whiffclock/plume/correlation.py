@@ -17,7 +17,7 @@ LAGS = (1, 2, 3, 4)
 #: Separations, in cells, of the correlation in space.
 SEPARATIONS = (1, 2, 3, 4)
 #: Lags, in snapshots, of the correlation that follows the flow.
-FOLLOWING_LAGS = (2, 4, 8, 16)
+FOLLOWING_LAGS = (1, 2, 4, 8, 16)
 #: Structures are looked for up to this speed, in cells per snapshot.
 TOP_SPEED = 2
 #: Cells needed beyond the core: along the wind for structures that leave it, across it for separations.

@@ -19,14 +19,9 @@ from whiffclock.plume.whiffs import Whiffs
 
 #: Cells to either side of the axis that are pooled.
 NEAR_AXIS = 2
-#: Bins in x, first to last cell, over which the autocorrelation in time is pooled.
-X_BINS: dict[str, tuple[float, float]] = {
-    "8-42": (8, 41),
-    "42-83": (42, 82),
-    ">83": (83, math.inf),
-    "20-80": (20, 80),
-}
-CORE = range(20, 81)
+#: Ranges of x over which correlations are pooled.
+X_BINS = {"8-42": range(8, 42), "42-83": range(42, 83), "83-120": range(83, 121), "20-80": range(20, 81)}
+CORE = X_BINS["20-80"]
 #: Centres, in x, of the boxes of 7 x 5 cells in which thresholds are compared.
 BOX_CENTRES = (20, 40, 60, 80)
 _BOX_REACH = 3
@@ -48,13 +43,16 @@ class PlumeStatistics:
     blank_duration: np.ndarray
     whiffs: Durations  # in the core
     blanks: Durations
+    all_blanks: tuple[float, float]  # mean and standard deviation of all complete blanks, in all cells
     autocorrelation: dict[str, tuple[float, ...]]  # at lags 1 to 4 at fixed cells near the axis, by bin in x
     after_whiff: float  # probability of a whiff one snapshot after a whiff, and after a blank, in the core
     after_blank: float
     along: tuple[float, ...]  # correlation of cells 1 to 4 apart along and across the wind, in the core
     across: tuple[float, ...]
+    neighbours: dict[str, tuple[float, float]]  # correlation of cells 1 apart along and across, by bin in x
     following: corr.Following
-    boxes: dict[str, tuple[float, ...]]  # probability of whiffs at the paper's thresholds, about BOX_CENTRES
+    maps: dict[str, np.ndarray]  # float[x, y]: probability of whiffs at the paper's thresholds
+    boxes: dict[str, tuple[float, ...]]  # the same, about BOX_CENTRES
     start_cells: dict[str, int]  # number of cells of D_init, each environment taken with its own threshold
 
     def at(self, x: int, off: int = 0) -> float:
@@ -98,11 +96,13 @@ class PlumeStatistics:
                 "axis_blank_duration": self.blank_duration[x0:, y0],
                 "whiffs": vars(self.whiffs),
                 "blanks": vars(self.blanks),
+                "all_blanks": dict(zip(("mean", "standard_deviation"), self.all_blanks, strict=True)),
                 "autocorrelation": self.autocorrelation,
                 "after_whiff": self.after_whiff,
                 "after_blank": self.after_blank,
                 "correlation_along": by(corr.SEPARATIONS, self.along),
                 "correlation_across": by(corr.SEPARATIONS, self.across),
+                "neighbour_correlation": self.neighbours,
                 "following_flow": by(corr.FOLLOWING_LAGS, self.following.correlation),
                 "displacement": by(corr.FOLLOWING_LAGS, self.following.displacement),
                 "structure_speed": self.following.speed,
@@ -121,19 +121,23 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
     counts = np.zeros((3, length, width), dtype=np.int64)
     covariance = np.zeros((length, 1 + len(corr.LAGS)))
     probability = np.zeros((length, width))
+    runs_of_blanks = np.zeros(3)  # number, sum, sum of squares
     slab = max(1, _SLAB_BYTES // (snapshots * width))
     for part in (slice(first, first + slab) for first in range(0, length, slab)):
         record = whiffs.record(part)
         counts[:, part] = transitions(record)
         probability[part] = record.mean(axis=1)
+        _, lengths = complete_runs(np.moveaxis(record, 1, 2).reshape(-1, snapshots))
+        runs_of_blanks += len(lengths), lengths.sum(), (lengths**2).sum()
         covariance[part] = corr.time_covariance(np.moveaxis(record[:, :, near], 1, 2))
     whiff_duration, blank_duration = mean_durations(snapshots, *counts)
-    core = _core(whiffs)
+    core = _core(whiffs, CORE, corr.REACH_ALONG)
     in_core = slice(x0 + CORE.start, x0 + CORE.stop)
     runs = complete_runs(np.moveaxis(whiffs.record(in_core)[:, :, near], 1, 2).reshape(-1, snapshots))
     after_whiff, after_blank = _next_whiff(counts[:, in_core, near], snapshots)
     distances = np.arange(length) - x0
-    bins = {name: (distances >= first) & (distances <= last) for name, (first, last) in X_BINS.items()}
+    bins = {name: np.isin(distances, cells) for name, cells in X_BINS.items()}
+    maps = {name: probability if c == threshold else whiff_map(plume, c) for name, c in ENVIRONMENTS.items()}
     return PlumeStatistics(
         origin=plume.origin,
         fingerprint=plume.fingerprint,
@@ -145,14 +149,17 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
         blank_duration=blank_duration,
         whiffs=distribution(runs[0]),
         blanks=distribution(runs[1]),
+        all_blanks=_mean_and_deviation(*runs_of_blanks.tolist()),
         autocorrelation={name: corr.pooled_autocorrelation(covariance[cells]) for name, cells in bins.items()},
         after_whiff=after_whiff,
         after_blank=after_blank,
         along=tuple(core.correlation(dx=d) for d in corr.SEPARATIONS),
-        across=tuple((core.correlation(dy=d) + core.correlation(dy=-d)) / 2 for d in corr.SEPARATIONS),
+        across=tuple(_across(core, d) for d in corr.SEPARATIONS),
+        neighbours={name: _neighbours(_core(whiffs, cells, 1)) for name, cells in X_BINS.items()},
         following=corr.following_flow(core),
-        boxes={name: _box_probabilities(plume, value) for name, value in ENVIRONMENTS.items()},
-        start_cells={name: _count_start_cells(plume, value) for name, value in ENVIRONMENTS.items()},
+        maps=maps,
+        boxes={name: _box_probabilities(one, plume.source) for name, one in maps.items()},
+        start_cells={name: count_start_cells(plume, value) for name, value in ENVIRONMENTS.items()},
     )
 
 
@@ -172,24 +179,20 @@ def full_width(profile: np.ndarray) -> float:
     return float(end - start)
 
 
-def _box_probabilities(plume: Plume, threshold: float) -> tuple[float, ...]:
+def whiff_map(plume: Plume, threshold: float) -> np.ndarray:
+    """float[x, y]: share of snapshots with a whiff; zero where nothing reaches the threshold."""
+    return plume.whiffs(threshold).probability() if plume.reaches(threshold) else np.zeros(plume.field.shape[1:])
+
+
+def _box_probabilities(probability: np.ndarray, source: tuple[int, int]) -> tuple[float, ...]:
     """Mean whiff probability in the boxes about :data:`BOX_CENTRES`; NaN for boxes that leave the grid."""
-    x0, y0 = plume.source
-    _, length, width = plume.field.shape
-    found = []
-    for centre in BOX_CENTRES:
-        first, end = x0 + centre - _BOX_REACH, x0 + centre + _BOX_REACH + 1
-        if first < 0 or end > length:
-            found.append(math.nan)
-        elif not plume.reaches(threshold):
-            found.append(0.0)
-        else:
-            box = plume.whiffs(threshold).record(slice(first, end))[:, :, _near_axis(y0, width)]
-            found.append(float(box.mean()))
-    return tuple(found)
+    length, width = probability.shape
+    ends = [(source[0] + x - _BOX_REACH, source[0] + x + _BOX_REACH + 1) for x in BOX_CENTRES]
+    near = probability[:, _near_axis(source[1], width)]
+    return tuple(float(near[a:b].mean()) if a >= 0 and b <= length else math.nan for a, b in ends)
 
 
-def _count_start_cells(plume: Plume, threshold: float) -> int:
+def count_start_cells(plume: Plume, threshold: float) -> int:
     """Size of D_init with this start threshold; 0 where nothing reaches it."""
     try:
         return len(plume.starts(threshold, WorldSettings(start_threshold=None)))
@@ -201,14 +204,31 @@ def _near_axis(y: int, width: int, more: int = 0) -> slice:
     return slice(max(0, y - NEAR_AXIS - more), min(width, y + NEAR_AXIS + more + 1))
 
 
-def _core(whiffs: Whiffs) -> corr.Core:
+def _core(whiffs: Whiffs, cells: range, reach: int) -> corr.Core:
+    """Cells near the axis at some distances, with so many more of them downwind."""
     _, length, width = whiffs.shape
     x0, y0 = whiffs.source
-    first, last = min(x0 + CORE.start, length), min(x0 + CORE.stop + corr.REACH_ALONG, length)
+    first, last = min(x0 + cells.start, length), min(x0 + cells.stop + reach, length)
     around, near = _near_axis(y0, width, corr.REACH_ACROSS), _near_axis(y0, width)
     record = np.moveaxis(whiffs.record(slice(first, last))[:, :, around], 1, 2)
     across = range(near.start - around.start, near.stop - around.start)
-    return corr.Core(corr.anomaly(record), range(min(len(CORE), last - first)), across)
+    return corr.Core(corr.anomaly(record), range(min(len(cells), last - first)), across)
+
+
+def _across(core: corr.Core, cells: int) -> float:
+    return (core.correlation(dy=cells) + core.correlation(dy=-cells)) / 2
+
+
+def _neighbours(core: corr.Core) -> tuple[float, float]:
+    return core.correlation(dx=1), _across(core, 1)
+
+
+def _mean_and_deviation(count: float, total: float, squares: float) -> tuple[float, float]:
+    """Mean and standard deviation from sums; NaN where nothing was counted."""
+    if count == 0:
+        return math.nan, math.nan
+    mean = total / count
+    return mean, math.sqrt(max(0.0, squares / count - mean**2))
 
 
 def _next_whiff(counts: np.ndarray, snapshots: int) -> tuple[float, float]:

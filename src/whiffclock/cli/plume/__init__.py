@@ -8,4 +8,4 @@ plume_app = typer.Typer(help="Make, look at and write odor fields.", no_args_is_
 app.add_typer(plume_app, name="plume")
 
 # The commands register themselves with the app.
-from whiffclock.cli.plume import export, inspect, make  # noqa: E402, F401
+from whiffclock.cli.plume import calibrate, export, inspect, make  # noqa: E402, F401

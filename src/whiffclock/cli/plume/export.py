@@ -60,14 +60,9 @@ def export(
     A raw recording becomes, once, a small file that the other commands take
     with --plume. Source and origin are kept in every format but .npy.
     """
-    require(len(files) <= 2, f"{len(files)} files were named; at most two go with export: what to read, what to write.")
-    raw, target = (None, files[0]) if len(files) == 1 else (files[0], files[1])
+    raw, target = read_and_written(files, force)
     first, end = parse_frames(frames)
     settings = replace(reading, first=first, end=end)
-    endings = (".npy", ".npz", ".nc", ".zarr")
-    require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")
-    require(raw is None or raw.resolve() != target.resolve(), f"{target} is the file to read; write to another one.")
-    opt.require_new(target, force)
     plume = opt.read_plume(raw, settings)
 
     from whiffclock.plume.files import write_plume
@@ -83,3 +78,14 @@ def export(
     opt.out.print(f"{target}: {' x '.join(map(str, plume.field.shape))} (t, x, y), {plume.origin}.")
     named = f" --source {x},{y}" if target.suffix == ".npy" else ""
     opt.out.print(f"Next: whiffclock train --plume {target}{named}")
+
+
+def read_and_written(files: list[Path], force: bool) -> tuple[Path | None, Path]:
+    """The plume file to read (None: the built-in plume) and the one to write, if it can be written."""
+    require(len(files) <= 2, f"{len(files)} files were named; at most two can be: what to read, what to write.")
+    raw, target = (None, files[0]) if len(files) == 1 else (files[0], files[1])
+    endings = (".npy", ".npz", ".nc", ".zarr")
+    require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")
+    require(raw is None or raw.resolve() != target.resolve(), f"{target} is the file to read; write to another one.")
+    opt.require_new(target, force)
+    return raw, target

@@ -21,7 +21,7 @@ from whiffclock.paper.figures.style import COLOURS
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, environment_name
 from whiffclock.plume import Plume, dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, LAGS
-from whiffclock.plume.statistics import BOX_CENTRES, PlumeStatistics
+from whiffclock.plume.statistics import PlumeStatistics, full_width
 
 _INK, _GREY = "#222222", "#666666"
 _PAIR = ("#0072B2", "#D55E00")
@@ -67,7 +67,7 @@ def plume_page(plume: Plume, statistics: Sequence[PlumeStatistics], path: Path) 
     about = (
         f"{plume.field.shape[0]:,} snapshots of {length} x {width} cells, fingerprint {plume.fingerprint}. Red: "
         f"source. Outline: start cells (c ≥ {_power(WorldSettings().start_threshold or 0.0)} at least once).\n"
-        "Circles and squares: DNS behind the paper (Zenodo 15469831, CC-BY-4.0), read off maps and searches."
+        "Circles and squares: DNS behind the paper (Zenodo 15469831, CC-BY-4.0)."
     )
     _save(figure, plume.origin, about, path)
 
@@ -157,23 +157,18 @@ def _draw_curves(panels: Sequence[Axes], curves: Sequence[Curve], dns_colour: st
     """Four panels. The DNS figures have ``dns_colour``, or the colour of the first curve at their threshold."""
     known = next((curve for curve in curves if curve.statistics.threshold == dns.THRESHOLD), None)
     points = (dns_colour or known.colour) if known else None
-    _draw_axis(panels[0], curves, points)
-    if dns_colour is None:
-        for curve in curves:
-            if curve.label in dns.BOXES:
-                panels[0].plot(BOX_CENTRES, dns.BOXES[curve.label], "s", ms=3.2, mfc="white", color=curve.colour)
+    _draw_axis(panels[0], curves, dns_colour)
     _draw_widths(panels[1], curves, points, dns_colour or _GREY)
     _draw_durations(panels[2], curves)
     _draw_correlation(panels[3], curves, points)
 
 
 def _draw_axis(axes: Axes, curves: Sequence[Curve], points: str | None) -> None:
-    """Whiff probability along the axis."""
+    """Whiff probability along the axis; that of the DNS is known in all environments."""
     for curve in curves:
         axes.plot(curve.downwind, curve.statistics.probability[:, curve.statistics.source[1]], color=curve.colour)
-    if points:
-        known = dns.AXIS | dns.AXIS_NEAR_SOURCE
-        axes.plot(list(known), list(known.values()), "o", color=points)
+        if known := dns.AXIS.get(environment_name(curve.statistics.threshold)):
+            axes.plot(dns.DISTANCES, known, "o", color=points or curve.colour)
     axes.set(title="Whiff probability on the axis", xlabel=_DOWNWIND, ylabel="P(whiff)", ylim=(-0.02, 1.02))
 
 
@@ -186,7 +181,8 @@ def _draw_widths(axes: Axes, curves: Sequence[Curve], points: str | None, key: s
         axes.plot(x, widths, color=curve.colour, label=curve.label)
     handles: list[Artist] = list(axes.get_legend_handles_labels()[0])
     if points:
-        axes.plot(list(dns.WIDTH), list(dns.WIDTH.values()), "o", color=points)
+        known = dns.maps()[environment_name(dns.THRESHOLD)]
+        axes.plot(dns.DISTANCES, [full_width(known[x]) for x in dns.DISTANCES], "o", color=points)
         handles.append(Line2D([], [], ls="", marker="o", color=key, label="DNS"))
     axes.set(title="Width across the wind", xlabel=_DOWNWIND, ylabel="full width at half maximum (cells)")
     axes.set_ylim(bottom=0)
@@ -209,18 +205,18 @@ def _draw_durations(axes: Axes, curves: Sequence[Curve]) -> None:
 def _draw_correlation(axes: Axes, curves: Sequence[Curve], points: str | None) -> None:
     """Autocorrelation at a fixed cell, and correlation following the flow."""
     for curve in curves:
-        axes.plot(LAGS, curve.statistics.autocorrelation["20-80"], "-", color=curve.colour)
+        axes.plot(LAGS, curve.statistics.autocorrelation["42-83"], "-", color=curve.colour)
         axes.plot(FOLLOWING_LAGS, curve.statistics.following.correlation, "--", color=curve.colour)
     if points:
-        axes.plot(LAGS, dns.AUTOCORRELATION, "o", color=points)
+        axes.plot(LAGS, dns.AUTOCORRELATION["42-83"], "o", color=points)
         axes.plot(list(dns.FOLLOWING), list(dns.FOLLOWING.values()), "s", ms=3.2, mfc="white", color=points)
     axes.axhline(0, color=_GREY, lw=0.5)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator([1, 2, 4, 8, 16]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set(title="Autocorrelation of whiffs, x = 20 to 80", xlabel="lag (snapshots)", ylabel="correlation")
-    _line_legend(axes, "at a fixed cell", "following the flow")
+    axes.set(title="Autocorrelation of whiffs", xlabel="lag (snapshots)", ylabel="correlation")
+    _line_legend(axes, "at a fixed cell, x = 42 to 82", "following the flow, x = 20 to 80")
 
 
 def _line_legend(axes: Axes, solid: str, dashed: str) -> None:

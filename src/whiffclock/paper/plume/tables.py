@@ -1,7 +1,7 @@
 """Plume statistics as tables for a terminal of 80 columns."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from rich import box
@@ -34,7 +34,10 @@ def dns_table(rows: Sequence[dns.Row], caption: str = "") -> Table:
 
 def _dns_line(row: dns.Row) -> Line:
     met = "" if row.met is None else "yes" if row.met else "[bold]no[/bold]"
-    return row.figure, (row.dns, row.here, row.difference, _range(*row.target) if row.target else "", met)
+    near = _range(*row.target) if row.target else ""
+    if row.figure.endswith("RMSE"):  # two digits would not say on which side of its target it is
+        return row.figure, ("", short(row.here, 3), "", near, met)
+    return row.figure, (row.dns, row.here, row.difference, near, met)
 
 
 def _range(low: float, high: float) -> str:
@@ -51,8 +54,19 @@ def pair_table(pair: tuple[PlumeStatistics, PlumeStatistics], caption: str = "")
         a, b = (figure.measure(one) for one in pair)
         return figure.name, (a, b, b - a, figure.dns)[:shown]
 
-    groups = [[line(one) for one in group if shown == 4 or one.measure is not dns.axis_error] for group in dns.GROUPS]
+    groups = [[line(one) for one in group] for group in (dns.GROUPS if shown == 4 else dns.GROUPS[1:])]
     return _table("Two plumes side by side", ("A", "B", "B - A", "DNS")[:shown], groups, caption)
+
+
+def calibration_table(rows: Iterable[Mapping[str, float]], caption: str = "") -> Table:
+    """Whiff maps and start cells before and after a calibration, by threshold."""
+    lines: list[Line] = [
+        (f"c >= {row['threshold']:g}".replace("e-0", "e-"), [short(row["before"], 3), short(row["after"], 3), *cells])
+        for row in rows
+        for cells in [[f"{row[f'start_cells_{when}']:,}" for when in ("before", "after")]]
+    ]
+    columns = ("RMSE before", "after", "start cells before", "after")
+    return _table("Whiff probability against the target, x >= 3", columns, [lines], caption)
 
 
 def _places(statistics: PlumeStatistics) -> Table:
@@ -74,9 +88,8 @@ def _places(statistics: PlumeStatistics) -> Table:
 
 def _correlations(statistics: PlumeStatistics) -> Table:
     following = statistics.following
-    places = {place: f"x = {place}" if place[0].isdigit() else f"x {place[0]} {place[1:]}" for place in X_BINS}
     groups: list[list[Line]] = [
-        [(f"in time, lag in snapshots, {at}", statistics.autocorrelation[place]) for place, at in places.items()],
+        [(f"in time, lag in snapshots, x = {place}", statistics.autocorrelation[place]) for place in X_BINS],
         [("along the wind, distance in cells", statistics.along), ("across the wind", statistics.across)],
         [
             ("[bold]following the flow, lag in snapshots", [f"[bold]{lag}" for lag in FOLLOWING_LAGS]),
@@ -85,7 +98,7 @@ def _correlations(statistics: PlumeStatistics) -> Table:
             ("  structure speed (cells/snapshot)", [following.speed]),
         ],
     ]
-    return _table("Correlation of whiffs near the axis", [str(n) for n in SEPARATIONS], groups)
+    return _table("Correlation of whiffs near the axis", [*map(str, SEPARATIONS), ""], groups)
 
 
 def _durations(statistics: PlumeStatistics) -> Table:
@@ -95,7 +108,8 @@ def _durations(statistics: PlumeStatistics) -> Table:
         "blanks": (statistics.blanks, statistics.after_blank),
     }
     lines = [(name, (f"{d.count:,}", d.mean, d.exponent, after)) for name, (d, after) in measured.items()]
-    return _table("Durations near the axis, x = 20-80 (snapshots)", columns, [lines])
+    caption = "All blanks, all cells: mean {:.2f}, standard deviation {:.2f}".format(*statistics.all_blanks)
+    return _table("Durations near the axis, x = 20-80 (snapshots)", columns, [lines], caption)
 
 
 def _thresholds(statistics: PlumeStatistics) -> Table:

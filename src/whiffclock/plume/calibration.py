@@ -1,0 +1,180 @@
+"""Calibration: a plume's turbulence with the whiff probabilities of another plume.
+
+A target says how often c >= c_k in every cell, for thresholds c_1 < c_2 < ... . In each cell, the snapshots are ordered
+by their simulated concentration s, and the first N_k = P_k T of T (rounded, halves to even) get values of at least
+c_k: a quantile mapping. Ranks in time stay as they are, and with them texture and motion. With a_k the N_k-th highest
+concentration,
+
+- a_k becomes c_k, and values between a_k and the next of them are interpolated linearly in log c against log s;
+- above the highest threshold that a cell reaches, values are scaled copies of the simulated ones; where these
+  would reach the next threshold, or a thousand times the highest one, log c is contracted to stay below it;
+- below the lowest threshold, values are scaled copies of the simulated ones. Zeros stay zero.
+
+Equal concentrations are ordered by their neighbourhood: by a copy smoothed over 2 cells and 2 snapshots, then over
+8 and 8, and where all of these are equal, earlier snapshots come first. So where a target wants more whiffs than a cell
+has odor, they come when there is odor nearby. Zero and negative concentrations that become whiffs have no
+logarithm; in its place they have their order, over one octave below the lowest positive concentration of the cell.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+from whiffclock.params import InputError, Settings, convert, require
+from whiffclock.plume.plume import Plume
+from whiffclock.plume.whiffs import single
+
+#: Crossings of the fits up to this probability are repaired; larger ones are refused.
+CROSSING = 0.03
+#: Maps are compared from this distance on: nearer cells lie at the source.
+FIRST = 3
+#: Concentrations become at most this many times the highest threshold.
+_HIGHEST = 1e3
+_NEIGHBOURHOODS = (2.0, 8.0)
+
+
+@dataclass(frozen=True)
+class Profile(Settings):
+    """Whiff probability at one threshold: amplitude, width (in cells) and shape at each distance."""
+
+    c: float
+    amplitude: tuple[float, ...]
+    width: tuple[float, ...]
+    shape: tuple[float, ...]
+
+    def rows(self, across: np.ndarray) -> np.ndarray:
+        """Probability, float[distance, y], ``across`` cells off the plume's middle."""
+        a, w, m = (np.array(row)[:, None] for row in (self.amplitude, self.width, self.shape))
+        with np.errstate(over="ignore"):
+            return np.minimum(a * np.exp(-((across / w) ** m)), 1)
+
+
+@dataclass(frozen=True)
+class Target(Settings):
+    """Whiff probabilities about a source, at several thresholds.
+
+    At distances ``x`` downwind of the source, y cells across, P = A exp(-|(y - shift) / w|^m), at most 1. Between these
+    distances P is linear in x, before and after them it is constant.
+    """
+
+    origin: str
+    x: tuple[float, ...]
+    threshold: tuple[Profile, ...]
+    shift: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        x = np.array(self.x)
+        require(len(x) > 0 and bool(np.isfinite(x).all()), "A target needs at least one distance x, all finite.")
+        require(bool((np.diff(x) > 0).all()), "The distances x of a target must grow.")
+        c = single(np.array(self.thresholds))
+        growing = len(c) > 0 and c[0] > 0 and bool(np.isfinite(c).all()) and bool((np.diff(c) > 0).all())
+        require(growing, "The thresholds of a target must be positive and grow from one to the next.")
+        for profile in self.threshold:
+            for name in ("amplitude", "width", "shape"):
+                row, what = np.array(getattr(profile, name)), f"{name} at c = {profile.c:g}"
+                require(len(row) == len(x), f"{what} has {len(row)} values; it needs {len(x)}, one for each distance.")
+                fits = np.isfinite(row) & (row >= 0 if name == "amplitude" else row > 0)
+                must = "0 or more" if name == "amplitude" else "positive"
+                require(bool(fits.all()), f"{what} has values out of range; they must be {must} and finite.")
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """The thresholds, lowest first."""
+        return tuple(profile.c for profile in self.threshold)
+
+    def probability(self, length: int, width: int, source: tuple[int, int]) -> np.ndarray:
+        """Whiff probability, float[threshold, x, y], of a grid with its source in a cell.
+
+        A higher threshold never has more whiffs: crossings of at most :data:`CROSSING`, which fits have where two
+        thresholds are nearly the same, get the lower probability.
+        """
+        along, across = np.arange(length) - source[0], np.abs(np.arange(width) - source[1] - self.shift)
+        weights = np.array([np.interp(along, self.x, row) for row in np.eye(len(self.x))])
+        maps = np.array([weights.T @ profile.rows(across) for profile in self.threshold])
+        ordered = np.minimum.accumulate(maps)
+        excess = maps - ordered
+        k, x, y = np.unravel_index(np.argmax(excess), excess.shape)
+        require(
+            excess.max() <= CROSSING,
+            f"The target has more whiffs at {self.thresholds[k]:g} than at a lower threshold {along[x]} cells downwind "
+            f"and {y - source[1]} across, by {excess.max():.2g}; a higher threshold cannot have more.",
+        )
+        return ordered
+
+
+def read_target(name: str) -> Target:
+    """The target in a TOML file; ``"dns"`` is the built-in one."""
+    path = Path(__file__).with_name("dns.toml") if name == "dns" else Path(name)
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"The target {name} cannot be read: {error.strerror}; name a file, or dns.") from error
+    except ValueError as error:
+        raise InputError(f"The target {name} is not a TOML file: {error}.") from error
+    return convert(values, Target, f"The target {name} cannot be used")
+
+
+def calibrate(plume: Plume, target: Target) -> Plume:
+    """``plume`` with the whiff probabilities of ``target``."""
+    require(
+        isinstance(plume.field, np.ndarray),
+        f"{plume.origin} is too large to be calibrated in memory; make it smaller with whiffclock plume export.",
+    )
+    field = single(plume.field)
+    snapshots, length, width = field.shape
+    counts = np.rint(target.probability(length, width, plume.source) * snapshots).astype(np.int64)
+    nearby = [gaussian_filter(field, size, mode="nearest") for size in _NEIGHBOURHOODS]
+    levels = single(np.array(target.thresholds))
+    mapped = np.empty_like(field)
+    for x, y in np.ndindex(length, width):
+        order = np.lexsort([-copy[:, x, y] for copy in (*nearby[::-1], field)])
+        mapped[order, x, y] = map_sorted(field[order, x, y], counts[:, x, y], levels)
+    return Plume(mapped, plume.source, f"{plume.origin}, whiff probabilities mapped onto {target.origin}")
+
+
+def map_error(seen: np.ndarray, wanted: np.ndarray, source: tuple[int, int]) -> float:
+    """Root-mean-square difference of two maps [x, y], from :data:`FIRST` cells downwind on; NaN if there are none."""
+    difference = (seen - wanted)[source[0] + FIRST :]
+    return float(np.sqrt((difference**2).mean())) if difference.size else float("nan")
+
+
+def map_sorted(series: np.ndarray, counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Map concentrations in descending order, so that ``counts[k]`` of them are at least ``levels[k]``.
+
+    Levels grow and counts do not. All concentrations are in single precision.
+    """
+    under = np.nextafter(levels, np.float32(0))
+    whiffs = counts[0]
+    reached = np.flatnonzero(counts > np.append(counts[1:], 0))  # levels that are the highest one of some snapshot
+    mapped = np.empty_like(series)
+    lowest = levels[reached[0]] if whiffs else min(under[0], series[0])
+    mapped[whiffs:] = np.minimum(_scaled(series[whiffs:], series[max(whiffs - 1, 0)], lowest), under[0])
+    if whiffs:
+        log_s, log_c = _logarithms(series)[:whiffs], np.log(levels[reached].astype(float))
+        limit = np.log(float(np.append(under[1:], _HIGHEST * levels[-1])[reached[-1]]))
+        knots = log_s[counts[reached] - 1]
+        top = min(log_c[-1] + log_s[0] - knots[-1], limit)
+        # Downward, since interp takes the last of equal knots: equal concentrations get the lowest of their values.
+        knots, log_c = np.append(knots, log_s[0])[::-1], np.append(log_c, top)[::-1]
+        values = np.exp(np.interp(-log_s, -knots, log_c)).astype(np.float32)
+        level = np.count_nonzero(np.arange(whiffs)[:, None] < counts, axis=1) - 1
+        mapped[:whiffs] = np.clip(values, levels[level], np.append(under[1:], np.float32(np.inf))[level])
+    return mapped
+
+
+def _scaled(rest: np.ndarray, anchor: float, value: float) -> np.ndarray:
+    """What is no whiff, scaled so that ``anchor`` becomes ``value``; negative concentrations stay as they are."""
+    scale = float(value) / float(anchor) if anchor > 0 else 1.0
+    return np.where(rest > 0, rest.astype(float) * scale, rest).astype(np.float32)
+
+
+def _logarithms(series: np.ndarray) -> np.ndarray:
+    """Logarithms of concentrations in descending order; what has none continues downward over one octave."""
+    odor = np.count_nonzero(series > 0)
+    logs = np.log(series[:odor].astype(float))
+    rest = np.arange(1, len(series) - odor + 1) / (len(series) - odor + 1)
+    return np.append(logs, (logs[-1] if odor else 0.0) - np.log(2) * rest)
