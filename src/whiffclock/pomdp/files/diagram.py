@@ -36,9 +36,9 @@ class Diagram:
 
     def walk(self, element: Element, fixed: dict[str, int], within: tuple[str, ...] = ()) -> None:
         """Go through what ``element`` holds, the variables ``fixed`` having their values on this path."""
-        element.only("Node", "SubDAG", "Terminal")
-        element.require(len(element.children) == 1, f"<{element.name}> must hold one <Node>, <SubDAG> or <Terminal>.")
-        child = element.children[0]
+        held = element.only("Node", "SubDAG", "Terminal")
+        element.require(len(held) == 1, f"<{element.name}> must hold one <Node>, <SubDAG> or <Terminal>.")
+        child = held[0]
         if child.name == "Node":
             self._node(child, fixed, within)
         elif child.name == "SubDAG":
@@ -49,8 +49,7 @@ class Diagram:
     def _node(self, node: Element, fixed: dict[str, int], within: tuple[str, ...]) -> None:
         name = self._name(node)
         node.require(name not in fixed, f"{name!r} is decided twice on one path.")
-        node.only("Edge")
-        for edge in node.all("Edge"):
+        for edge in node.only("Edge"):
             self.walk(edge, {**fixed, name: self._value(edge, name)}, within)
 
     def _subdag(self, element: Element, fixed: dict[str, int], within: tuple[str, ...]) -> None:
@@ -67,16 +66,12 @@ class Diagram:
         elif kind == "uniform":
             self._set(element, fixed, 1 / len(self.values[name]))
         elif kind == "persistent":
-            self._persist(element, name, fixed)
+            before = self.previous.get(name, "")
+            element.require(before in self.values, f"{name!r} cannot persist: its value before the move is no parent.")
+            for value in [fixed[before]] if before in fixed else range(len(self.values[name])):
+                self._set(element, {**fixed, before: value, name: value}, 1.0)
         else:
             element.refuse(f"the type {kind!r} is not 'deterministic', 'persistent', 'uniform' or 'template'.")
-
-    def _persist(self, element: Element, name: str, fixed: dict[str, int]) -> None:
-        before = self.previous.get(name, "")
-        element.require(before in self.values, f"{name!r} cannot persist: its value before the move is no parent.")
-        kept = [fixed[before]] if before in fixed else range(len(self.values[name]))
-        for value in kept:
-            self._set(element, {**fixed, before: value, name: value}, 1.0)
 
     def _set(self, element: Element, fixed: dict[str, int], value: float) -> None:
         if self.probabilities:

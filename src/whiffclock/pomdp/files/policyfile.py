@@ -11,8 +11,8 @@
 
 Where the model has visible variables, a vector belongs to one joint value of them, ``obsValue``, and has a number
 for each joint value of the hidden ones; here such a vector is -inf in all other states. What a sparse vector leaves
-out is zero. The older files, of planes, are read as well (:mod:`whiffclock.pomdp.files.planes`); what a plane
-leaves out is -inf, since it says nothing there.
+out is zero. The older files, of planes in a notation of braces and arrows, are read as well
+(:mod:`whiffclock.pomdp.files.planes`); what a plane leaves out is -inf, since it says nothing there.
 """
 
 from collections.abc import Iterator
@@ -40,10 +40,10 @@ def read_policy(path: Path, model: TabularModel) -> tuple[np.ndarray, np.ndarray
     require(bool(planes), f"{path} holds no vectors.")
     vectors = np.full((len(planes), len(model.states)), -np.inf)
     actions = np.empty(len(planes), dtype=np.int64)
-    for i, plane in enumerate(planes):
-        actions[i] = source.index(plane.action, plane.line, len(model.actions), "action")
-        block = blocks[source.index(plane.visible, plane.line, len(blocks), "value of the visible variables")]
-        vectors[i, block[plane.where]] = plane.values
+    for i, (line, action, visible, where, values) in enumerate(planes):
+        actions[i] = source.index(action, line, len(model.actions), "action")
+        block = blocks[source.index(visible, line, len(blocks), "value of the visible variables")]
+        vectors[i, block[where]] = values
     return vectors, actions
 
 
@@ -120,19 +120,18 @@ def _decimal(value: float) -> str:
 
 
 def _read_alpha(source: Source, blocks: np.ndarray) -> list[Plane]:
-    root = read_xml(source, "Policy", "a policy")
-    alpha = root.one("AlphaVector")
-    alpha.only("Vector", "SparseVector")
+    alpha = read_xml(source, "Policy", "a policy").one("AlphaVector")
+    vectors = alpha.only("Vector", "SparseVector")
     n_visible, length = blocks.shape
-    stated = [
-        ("vectorLength", length, "the model's hidden states"),
-        ("numObsValue", n_visible, "the model's visible values"),
-        ("numVectors", len(alpha.children), "the vectors that follow"),
-    ]
-    for name, n, what in stated:
+    stated = {
+        "vectorLength": (length, "the model's hidden states"),
+        "numObsValue": (n_visible, "the model's visible values"),
+        "numVectors": (len(vectors), "the vectors that follow"),
+    }
+    for name, (n, what) in stated.items():
         given = alpha.attribute(name)
         alpha.require(given == str(n), f"{name} is {given}, but {what} number {n}.")
-    return [_read_vector(element, length) for element in alpha.children]
+    return [_read_vector(element, length) for element in vectors]
 
 
 def _read_vector(element: Element, length: int) -> Plane:
@@ -146,9 +145,8 @@ def _read_vector(element: Element, length: int) -> Plane:
 
 
 def _read_sparse(element: Element, length: int) -> np.ndarray:
-    element.only("Entry")
     values = np.zeros(length)
-    for entry in element.all("Entry"):
+    for entry in element.only("Entry"):
         words = entry.words()
         entry.require(len(words) == 2, "an <Entry> must hold a state and a value.")
         state = entry.source.index(words[0], entry.line, length, "state")

@@ -29,11 +29,12 @@ References
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 
 from whiffclock.pomdp.files.diagram import Diagram
-from whiffclock.pomdp.files.factored import Factor, FactoredModel, Flattening, Variable
+from whiffclock.pomdp.files.factored import Factor, FactoredModel, Variable
 from whiffclock.pomdp.files.source import LARGEST, Source
 from whiffclock.pomdp.files.tables import Table, require_probabilities
 from whiffclock.pomdp.files.xmltree import Element, read_xml
@@ -49,7 +50,7 @@ def read_pomdpx(source: Source) -> TabularModel:
     root.only("Description", "Discount", "Variable", *_FUNCTIONS)
     model = _Reader(root).model()
     with source.named():
-        return Flattening(model).result()
+        return model.tables()
 
 
 class _Reader:
@@ -69,7 +70,8 @@ class _Reader:
 
     def model(self) -> FactoredModel:
         """All that the file says."""
-        states, actions, observations = (self.variables[kind] for kind in ("StateVar", "ActionVar", "ObsVar"))
+        states = sorted(self.variables["StateVar"], key=lambda variable: not variable.observed)
+        actions, observations = self.variables["ActionVar"], self.variables["ObsVar"]
         before, after = [v.previous for v in states], [v.name for v in states]
         chosen, observed = [v.name for v in actions], [v.name for v in observations]
         discount = self.root.one("Discount")
@@ -89,26 +91,20 @@ class _Reader:
         if not variables and self.root.maybe(section) is None:
             return []
         element = self.root.one(section)
-        element.only("CondProb")
         found: dict[str, Factor] = {}
-        for child in element.all("CondProb"):
+        for child in element.only("CondProb"):
             name = _var(child, variables)
             child.require(name not in found, f"{name!r} has a second <CondProb>; it may have one.")
             axes = (*self._parents(child, [parent for parent in parents if parent != name]), name)
-            matrix = self._table(child, axes, "ProbTable").distributions(
-                element.source,
-                lambda row, axes=axes: self._row_name(axes, row),  # type: ignore[misc]
-            )
-            found[name] = Factor(axes, matrix)
+            table = self._table(child, axes, "ProbTable")
+            found[name] = Factor(axes, table.distributions(element.source, partial(self._row_name, axes)))
         for name in variables:
             element.require(name in found, f"<{section}> says nothing of {name!r}.")
         return list(found.values())
 
     def _payoffs(self, parents: list[str]) -> list[Factor]:
-        element = self.root.one("RewardFunction")
-        element.only("Func")
         payoffs = []
-        for child in element.all("Func"):
+        for child in self.root.one("RewardFunction").only("Func"):
             _var(child, self.rewards)
             axes = self._parents(child, parents)
             child.require(bool(axes), "a reward needs a parent, such as the action.")
@@ -124,12 +120,11 @@ class _Reader:
         return tuple(names)
 
     def _row_name(self, axes: tuple[str, ...], row: int) -> str:
-        sizes = [len(self.values[name]) for name in axes[:-1]]
-        given = [
-            f"{name} = {list(self.values[name])[i]}"
-            for name, i in zip(axes[:-1], np.unravel_index(row, sizes) if sizes else (), strict=True)
-        ]
-        return f"{axes[-1]}{' given ' if given else ''}{', '.join(given)}"
+        *parents, name = axes
+        combinations = itertools.product(*(self.values[parent] for parent in parents))
+        values = next(itertools.islice(combinations, row, None))
+        given = ", ".join(f"{parent} = {value}" for parent, value in zip(parents, values, strict=True))
+        return f"{name} given {given}" if given else name
 
     def _table(self, element: Element, axes: tuple[str, ...], kind: str) -> Table:
         element.only("Var", "Parent", "Parameter")
@@ -146,8 +141,7 @@ class _Reader:
             diagram = Diagram(table, {n: self.values[n] for n in axes}, pairs, templates, kind == "ProbTable")
             diagram.walk(parameter.one("DAG"), {})
             return table
-        parameter.only("Entry")
-        for entry in parameter.all("Entry"):
+        for entry in parameter.only("Entry"):
             entry.only("Instance", kind)
             self._fill(table, axes, entry.one("Instance"), entry.one(kind))
         return table
@@ -203,11 +197,8 @@ def _value_names(element: Element) -> tuple[str, ...]:
     listed, number = element.maybe("ValueEnum"), element.maybe("NumValues")
     element.require((listed is None) != (number is None), f"<{element.name}> needs <ValueEnum> or <NumValues>.")
     if number is not None:
-        word = number.text.strip()
-        number.require(
-            word.isascii() and word.isdigit() and 0 < int(word[:12]) <= LARGEST, f"{word!r} is no number of values."
-        )
-        return tuple(f"{_LETTERS[element.name]}{i}" for i in range(int(word)))
+        n = number.source.count(number.text.strip(), number.line, "values")
+        return tuple(f"{_LETTERS[element.name]}{i}" for i in range(n))
     assert listed is not None
     names = listed.words()
     listed.require(bool(names), f"<{element.name}> has no values.")

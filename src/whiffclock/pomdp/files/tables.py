@@ -33,19 +33,14 @@ class Table:
     def set(self, box: Sequence[np.ndarray], values: np.ndarray | float, line: int) -> None:
         """Set the cells in ``box``, the positions along each axis, to ``values``, which broadcast to it."""
         rows, columns = flat_index(box[:-1], self.sizes[:-1]), box[-1]
-        block = np.asarray(values, dtype=np.float64)
-        if block.size > 1 or len(rows) * len(columns) > 1:
-            block = np.broadcast_to(block, [len(axis) for axis in box]).reshape(len(rows), len(columns))
-        if len(columns) == self.sizes[-1]:
-            block = block.reshape(len(rows), len(columns))
+        block = np.broadcast_to(values, [len(axis) for axis in box]).reshape(len(rows), len(columns))
+        whole = len(columns) == self.sizes[-1]
+        if whole:
             self._reset[rows] = len(self._rows)
-            at_row, at_column = np.nonzero(block)
-            rows_set, columns_set, block = rows[at_row], columns[at_column], block[at_row, at_column]
-        else:
-            rows_set, columns_set = np.repeat(rows, len(columns)), np.resize(columns, len(rows) * len(columns))
-        self._rows.append(rows_set)
-        self._columns.append(columns_set)
-        self._values.append(block.ravel())
+        at_row, at_column = np.nonzero(block if whole else np.ones_like(block))
+        self._rows.append(rows[at_row])
+        self._columns.append(columns[at_column])
+        self._values.append(block[at_row, at_column])
         self.lines[rows] = line
 
     def matrix(self) -> sp.csr_array:

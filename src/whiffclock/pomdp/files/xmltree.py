@@ -40,10 +40,11 @@ class Element:
             self.refuse(f"<{self.name}> has no <{name}>; it must have one.")
         return found
 
-    def only(self, *names: str) -> None:
-        """Refuse children that go by any other name."""
+    def only(self, *names: str) -> list[Element]:
+        """All children, which must go by one of ``names``."""
         for child in self.children:
             child.require(child.name in names, f"<{child.name}> does not belong into <{self.name}>.")
+        return self.children
 
     def attribute(self, name: str) -> str:
         """The attribute ``name``, which must be there and say something."""
