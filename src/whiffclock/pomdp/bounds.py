@@ -93,19 +93,15 @@ class BlockVectors:
 
     @property
     def bytes(self) -> int:
-        """Memory of the vectors."""
         return sum(matrix.nbytes for matrix in self._matrix)
 
     def actions(self, block: int) -> np.ndarray:
-        """Action of each vector of a block."""
         return self._actions[block][: self._used[block]]
 
     def array(self, block: int) -> np.ndarray:
-        """Vectors of a block, float64[vector, state]."""
         return self._matrix[block][: self._used[block]]
 
     def add(self, block: int, vector: np.ndarray, action: int) -> int:
-        """Add one vector to a block; returns its number."""
         number = self._used[block]
         for rows in (self._matrix, self._actions, self._stamps):
             rows[block] = grown(rows[block], number + 1)
@@ -117,7 +113,6 @@ class BlockVectors:
         return number
 
     def improve(self, spread: Spread, since: int, lower: np.ndarray, pick: np.ndarray) -> None:
-        """Raise each child's lower bound by the vectors added after ``since``."""
         for to, edges in self._model.blocks[spread.belief.block].groups:
             used = self._used[to]
             first = int(self._stamps[to][:used].searchsorted(since))
@@ -132,7 +127,6 @@ class BlockVectors:
             pick[edges[better]] = first + number[better]
 
     def back_up(self, spread: Spread, action: int, pick: np.ndarray) -> int:
-        """Add the vector of ``action``, then ``pick``."""
         model, k = self._model, spread.belief.block
         block = model.blocks[k]
         of = slice(int(block.edges.first[action]), int(block.edges.first[action + 1]))
@@ -144,17 +138,14 @@ class BlockVectors:
         return self.add(k, vector, action)
 
     def value(self, belief: BlockBelief, number: int) -> float:
-        """Inner product with one vector."""
         return float(self._matrix[belief.block][number] @ belief.weights)
 
     def best(self, belief: BlockBelief) -> tuple[int, float]:
-        """Best vector for a belief, and its value."""
         values = self.array(belief.block) @ belief.weights
         number = int(values.argmax())
         return number, float(values[number])
 
     def keep(self, kept: list[np.ndarray]) -> None:
-        """Keep only these vectors."""
         for k, chosen in enumerate(kept):
             for rows in (self._matrix, self._actions, self._stamps):
                 rows[k] = rows[k][chosen]
@@ -184,15 +175,12 @@ class BlockUpper:
 
     @property
     def bytes(self) -> int:
-        """Memory of the points."""
         return sum(points.nbytes for points in self._points) + 8 * sum(map(len, self._known))
 
     def states(self, block: int) -> np.ndarray:
-        """Upper bound of each state of a block."""
         return self._corner[block]
 
     def at(self, belief: BlockBelief) -> float:
-        """Upper bound of one belief."""
         k = belief.block
         informed = float((self._informed[k] @ belief.weights).max())
         return min(informed, self._interpolated(k, belief.weights, np.arange(self._used[k]), np.inf))
@@ -202,7 +190,6 @@ class BlockUpper:
         return flat + sawtooth(weights, self._points[k], self._depth[k], which, min(bound - flat, 0.0))
 
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
-        """Lower the bounds of the children by what was learned after ``since`` (-1: the informed bound)."""
         block = self._model.blocks[spread.belief.block]
         for to, edges in block.groups:
             which = self._learned_since(to, since)
@@ -221,7 +208,6 @@ class BlockUpper:
         return self._log[k][int(self._log_stamp[k][:logged].searchsorted(since, side="right")) : logged]
 
     def learn(self, belief: BlockBelief, value: float) -> None:
-        """The value of ``belief`` is at most ``value``."""
         k = belief.block
         depth = value - float(self._corner[k] @ belief.weights)
         if depth >= 0:

@@ -110,15 +110,12 @@ class GridSearch:
         return Edges(action, observation, np.zeros_like(action), first)
 
     def edges(self, block: int) -> Edges:
-        """Every move with every observation."""
         return self._edges
 
     def key(self, belief: GridBelief) -> bytes | None:
-        """None: two histories hardly ever lead to the same belief."""
         return None
 
     def root(self) -> GridBelief:
-        """The initial belief."""
         return self.belief(self.initial)
 
     def belief(self, weights: np.ndarray) -> GridBelief:
@@ -128,7 +125,6 @@ class GridSearch:
         return GridBelief(cells, (flat[cells] / flat.sum()).astype(np.float32))
 
     def spread(self, belief: GridBelief) -> Spread:
-        """Move by each action, take out what arrives, weigh by each observation."""
         slot = np.full(self.target.size, -1, dtype=np.int32)
         room = min(self.target.size, len(belief.cells) * self.n_actions)
         cells, table = np.empty(room, dtype=np.int32), np.empty((room, len(self._edges.action)), dtype=np.float32)
@@ -141,7 +137,6 @@ class GridSearch:
         return Spread(belief, reward, probability, children)
 
     def child(self, spread: Spread, edge: int) -> GridBelief:
-        """What is believed after one move and observation."""
         cells, table = spread.children
         column = table[:, edge]
         there = column > 0
@@ -157,11 +152,9 @@ class GridSearch:
         return GridBelief(belief.cells, weights / total) if total > 0 else belief
 
     def vectors(self) -> GridVectors:
-        """The blind policies: keep going in one direction."""
         return GridVectors(self)
 
     def upper(self) -> GridUpper:
-        """The fully observed search: straight to the target."""
         return GridUpper(self)
 
     @cached_property
@@ -196,15 +189,12 @@ class GridUpper:
         self._in_target = model.in_target
 
     def states(self, block: int = 0) -> np.ndarray:
-        """Value of each cell if the position were known; no belief contains the target region."""
         return np.where(self._in_target, np.inf, self._straight)
 
     def at(self, belief: GridBelief) -> float:
-        """Expected value over the belief's cells."""
         return float(self._straight[belief.cells] @ belief.weights)
 
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
-        """Expected value over each child's cells."""
         if since >= 0:
             return
         cells, table = spread.children
@@ -261,20 +251,16 @@ class GridVectors:
 
     @property
     def bytes(self) -> int:
-        """Memory of the vectors."""
         return self._tiles.nbytes
 
     def actions(self, block: int = 0) -> np.ndarray:
-        """Action of each vector."""
         return self._actions
 
     def array(self, block: int = 0) -> np.ndarray:
-        """All vectors, float32[vector, cell]."""
         flat = self._tiles.transpose(0, 2, 1).reshape(-1, self._model.target.size)
         return flat[: len(self)]
 
     def add(self, block: int, vector: np.ndarray, action: int) -> int:
-        """Add one vector over all cells; returns its number."""
         number = self._reserve(action)
         self._tiles[number // kernel.LANES, :, number % kernel.LANES] = vector
         return number
@@ -290,7 +276,6 @@ class GridVectors:
         return number
 
     def improve(self, spread: Spread, since: int, lower: np.ndarray, pick: np.ndarray) -> None:
-        """Raise each child's lower bound by the vectors added after ``since``."""
         first = int(self._stamps.searchsorted(since))
         if first >= len(self):
             return
@@ -310,7 +295,6 @@ class GridVectors:
         kernel.best_vectors(self._tiles, first, len(self), cells, table, rows[:n], sums, best, pick)
 
     def back_up(self, spread: Spread, action: int, pick: np.ndarray) -> int:
-        """Add the vector of ``action``, then ``pick``."""
         model = self._model
         number = self._reserve(action)
         chosen = pick[model.edges(0).first[action] : model.edges(0).first[action + 1]]
@@ -319,11 +303,9 @@ class GridVectors:
         return number
 
     def value(self, belief: GridBelief, number: int) -> float:
-        """Inner product with one vector."""
         return float(kernel.value_of(self._tiles, number, belief.cells, belief.weights))
 
     def best(self, belief: GridBelief) -> tuple[int, float]:
-        """Best vector for a belief, and its value."""
         best, pick = np.full(1, -np.inf, dtype=np.float32), np.zeros(1, dtype=np.int64)
         self._compare(0, belief.cells, belief.weights[:, None], best, pick)
         return int(pick[0]), self.value(belief, int(pick[0]))
@@ -345,7 +327,6 @@ class GridVectors:
         return index
 
     def keep(self, kept: list[np.ndarray]) -> None:
-        """Keep only these vectors; the others' room is used again."""
         chosen = kept[0]
         for number, old in enumerate(chosen):
             if number != old:

@@ -67,6 +67,11 @@ class Tree:
         """Where the edges of a node are."""
         return slice(int(self.first_edge[node]), int(self.first_edge[node + 1]))
 
+    def of_action(self, node: int, action: int) -> slice:
+        """Where the edges of an action are, counted from the node's first."""
+        first = self.model.edges(int(self.block[node])).first
+        return slice(int(first[action]), int(first[action + 1]))
+
     def find(self, belief: Any) -> int:
         """The node of an equal belief, or -1."""
         key = self.model.key(belief)

@@ -16,7 +16,6 @@ NEEDS = ("single-Q at home",)
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     best = best_agents(data, SINGLE)
     paths = {e: void_path(data, SINGLE, MODE, e, int(best.sel(environment=e))) for e in style.COLOURS}
     shown = limits(paths.values())
@@ -42,7 +41,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     geometry, lost = recovery(data, SINGLE, MODE)["geometry_of"], at_home(data.searches["lost"], SINGLE)
     medians = (
         f"{label} {words.medians(geometry.sel(geometry=metric), '.0f')} {unit}"

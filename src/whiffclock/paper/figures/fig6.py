@@ -19,7 +19,6 @@ _CORE = 3
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 4.9)
     grid = figure.subplots(len(ENVIRONMENT_NAMES), 2, subplot_kw={"facecolor": style.PALE})
     contours = data["usage"].attrs["contours"]
@@ -45,7 +44,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     decisions, contours = data["usage"]["decisions"], data["usage"].attrs["contours"]
     core = abs(decisions["y"] - data.facts["source"][1]) <= _CORE
     return words.caption("fig6", data)(

@@ -29,7 +29,6 @@ _ALONE = {
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     paths, colours = _paths(data)
     shown = limits(path for row in paths for path in row)
     height = 2 * (style.TWO_COLUMNS / 5.2 * float(np.clip(shown.height / shown.width, 0.3, 1.15)) + 0.12) + 0.4
@@ -52,7 +51,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     both = {word: recovery(data, TWO, mode)["geometry_of"] for mode, word in ((MINUS, "Q⁻"), (PLUS, "Q⁺"))}
 
     def medians(metric: str) -> str:
