@@ -8,6 +8,7 @@ iterated towards the solution, so that they are bounds wherever the iteration is
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -168,9 +169,8 @@ class BlockUpper:
         self._depth = [np.empty(8) for _ in model.states]
         self._used = [0 for _ in model.states]
         self._known: dict[bytes, int] = {}
-        self._log = [np.empty(8, dtype=np.int64) for _ in model.states]
-        self._log_stamp = [np.empty(8, dtype=np.int64) for _ in model.states]
-        self._logged = [0 for _ in model.states]
+        self._log: list[list[int]] = [[] for _ in model.states]  # points in the order in which they were learned
+        self._log_stamp: list[list[int]] = [[] for _ in model.states]
         self.stamp = 0
 
     @property
@@ -204,8 +204,7 @@ class BlockUpper:
     def _learned_since(self, k: int, since: int) -> np.ndarray:
         if since <= 0:
             return np.arange(0 if since < 0 else self._used[k])
-        logged = self._logged[k]
-        return self._log[k][int(self._log_stamp[k][:logged].searchsorted(since, side="right")) : logged]
+        return np.array(self._log[k][bisect_right(self._log_stamp[k], since) :], dtype=np.int64)
 
     def learn(self, belief: BlockBelief, value: float) -> None:
         k = belief.block
@@ -226,7 +225,5 @@ class BlockUpper:
             self._points[k][i] = belief.weights
         self._depth[k][i] = depth
         self.stamp += 1
-        n = self._logged[k]
-        self._log[k], self._log_stamp[k] = grown(self._log[k], n + 1), grown(self._log_stamp[k], n + 1)
-        self._log[k][n], self._log_stamp[k][n] = i, self.stamp
-        self._logged[k] += 1
+        self._log[k].append(i)
+        self._log_stamp[k].append(self.stamp)

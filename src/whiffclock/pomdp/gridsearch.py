@@ -36,48 +36,27 @@ class GridBelief:
 
 @dataclass(frozen=True)
 class GridSearch:
-    """Search for a target on a grid of relative positions.
+    """Search for a target on a grid of relative positions; the step that arrives is paid in full."""
 
-    Attributes
-    ----------
-    likelihood
-        Probability of each observation in each cell, float[observation, x, y]; sums to one over observations.
-    target
-        Cells of the target region, bool[x, y].
-    initial
-        Initial belief, float[x, y].
-    moves
-        Displacement (x, y) of each action.
-    discount
-        Discount per step; the step that arrives is paid in full.
-    """
-
-    likelihood: np.ndarray
-    target: np.ndarray
-    initial: np.ndarray
-    moves: tuple[tuple[int, int], ...]
+    likelihood: np.ndarray  # of each observation in each cell, float[observation, x, y]
+    target: np.ndarray  # cells of the target region, bool[x, y]
+    initial: np.ndarray  # initial belief, float[x, y]
+    moves: tuple[tuple[int, int], ...]  # displacement (x, y) of each action
     discount: float = 0.98
     looks_first: bool = False
     n_blocks: int = 1
 
     def __post_init__(self) -> None:
-        shape = self.target.shape
+        grids = self.likelihood.shape[1:], self.target.shape, self.initial.shape
         require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
-        require(
-            self.likelihood.ndim == 3 and self.likelihood.shape[1:] == shape == self.initial.shape,
-            f"Likelihoods, target and initial belief must be on one grid, not {self.likelihood.shape[1:]}, {shape} "
-            f"and {self.initial.shape}.",
-        )
-        require(
-            bool((self.likelihood >= 0).all()) and bool(np.allclose(self.likelihood.sum(axis=0), 1, atol=1e-5)),
-            "The likelihoods of a cell must be probabilities that sum to one.",
-        )
+        on_one = self.likelihood.ndim == 3 and len(set(grids)) == 1
+        where = "{}, {} and {}".format(*grids)
+        require(on_one, f"Likelihoods, target and initial belief must be on one grid, not {where}.")
+        chances = (self.likelihood >= 0).all() and np.allclose(self.likelihood.sum(axis=0), 1, atol=1e-5)
+        require(bool(chances), "The likelihoods of a cell must be probabilities that sum to one.")
         require(bool(self.target.any()), "The target region is empty.")
-        outside = self.initial[~self.target]
-        require(
-            bool((self.initial >= 0).all()) and abs(float(outside.sum()) - 1) < 1e-5,
-            "The initial belief must be probabilities that sum to one outside the target region.",
-        )
+        chances = (self.initial >= 0).all() and abs(self.initial[~self.target].sum() - 1) < 1e-5
+        require(bool(chances), "The initial belief must be probabilities that sum to one outside the target region.")
 
     @property
     def n_actions(self) -> int:
@@ -129,9 +108,8 @@ class GridSearch:
         room = min(self.target.size, len(belief.cells) * self.n_actions)
         cells, table = np.empty(room, dtype=np.int32), np.empty((room, len(self._edges.action)), dtype=np.float32)
         reward = np.empty(self.n_actions)
-        rows = kernel.spread_belief(
-            belief.cells, belief.weights, self.successor, self.chances, slot, cells, table, reward
-        )
+        space = slot, cells, table, reward
+        rows = kernel.spread_belief(belief.cells, belief.weights, self.successor, self.chances, *space)
         children = cells[:rows], table[:rows]
         probability = np.einsum("ij->j", children[1], dtype=np.float64)  # as the sum over axis 0, and faster
         return Spread(belief, reward, probability, children)
@@ -185,11 +163,10 @@ class GridUpper:
     bytes = 0
 
     def __init__(self, model: GridSearch) -> None:
-        self._straight = model.straight
-        self._in_target = model.in_target
+        self._model, self._straight = model, model.straight
 
     def states(self, block: int = 0) -> np.ndarray:
-        return np.where(self._in_target, np.inf, self._straight)
+        return np.where(self._model.in_target, np.inf, self._straight)  # no belief contains the target region
 
     def at(self, belief: GridBelief) -> float:
         return float(self._straight[belief.cells] @ belief.weights)
@@ -257,8 +234,7 @@ class GridVectors:
         return self._actions
 
     def array(self, block: int = 0) -> np.ndarray:
-        flat = self._tiles.transpose(0, 2, 1).reshape(-1, self._model.target.size)
-        return flat[: len(self)]
+        return self._tiles.transpose(0, 2, 1).reshape(-1, self._model.target.size)[: len(self)]
 
     def add(self, block: int, vector: np.ndarray, action: int) -> int:
         number = self._reserve(action)
@@ -295,9 +271,8 @@ class GridVectors:
         kernel.best_vectors(self._tiles, first, len(self), cells, table, rows[:n], sums, best, pick)
 
     def back_up(self, spread: Spread, action: int, pick: np.ndarray) -> int:
-        model = self._model
-        number = self._reserve(action)
-        chosen = pick[model.edges(0).first[action] : model.edges(0).first[action + 1]]
+        model, number, first = self._model, self._reserve(action), self._model.edges(0).first
+        chosen = pick[first[action] : first[action + 1]]
         step = model.successor, model.chances, np.float32(model.discount), model.in_target
         kernel.back_up(self._tiles, chosen, action, *step, number)
         return number
@@ -318,17 +293,14 @@ class GridVectors:
         room = int(size.sum())
         main_cells, main_weights = np.empty(room, dtype=cells.dtype), np.empty(room, dtype=np.float32)
         kernel.main_cells(start, size, cells, weights, negligible, main_start, main_size, main_cells, main_weights)
-        best = np.full(len(start), -np.inf, dtype=np.float32)
-        index = np.zeros(len(start), dtype=np.int64)
-        sums = np.empty(kernel.LANES, dtype=np.float32)
-        kernel.choose_vectors(
-            self._tiles, len(self), main_start, main_size, main_cells, main_weights, sums, best, index
-        )
+        best, index = np.full(len(start), -np.inf, dtype=np.float32), np.zeros(len(start), dtype=np.int64)
+        main, sums = (main_start, main_size, main_cells, main_weights), np.empty(kernel.LANES, dtype=np.float32)
+        kernel.choose_vectors(self._tiles, len(self), *main, sums, best, index)
         return index
 
     def keep(self, kept: list[np.ndarray]) -> None:
         chosen = kept[0]
-        for number, old in enumerate(chosen):
+        for number, old in enumerate(chosen):  # in place, and the others' room is used again
             if number != old:
                 lanes = self._tiles[old // kernel.LANES, :, old % kernel.LANES]
                 self._tiles[number // kernel.LANES, :, number % kernel.LANES] = lanes

@@ -40,28 +40,17 @@ Report = Callable[["Progress"], None]
 class SolverSettings(Settings):
     """When to stop, and how to sample.
 
-    Attributes
-    ----------
-    seconds, backups
-        Budget; with ``backups`` a result can be repeated. None: no limit.
-    gap
-        Stop when the bounds at the root are this close.
-    megabytes
-        Stop when vectors, tree and points take more.
-    sampling
-        ``"published"`` is the algorithm of 2008. ``"policy"`` plays the present policy, which raises the
-        lower bound fastest, but may stay with a policy that is not the best. ``"mixed"`` takes turns between
-        the two, and what else lowers the upper bound.
-    seed
-        Seed of the observations that are drawn.
+    The sampling ``"published"`` is the algorithm of 2008. ``"policy"`` plays the present policy, which raises the lower
+    bound fastest, but may stay with a policy that is not the best. ``"mixed"`` takes turns between the two, and what
+    else lowers the upper bound.
     """
 
-    seconds: float | None = 60.0
-    backups: int | None = None
-    gap: float = 1e-3
-    megabytes: float = 1000.0
+    seconds: float | None = 60.0  # None: no limit
+    backups: int | None = None  # likewise; with so many backups a result can be repeated
+    gap: float = 1e-3  # between the bounds at the root
+    megabytes: float = 1000.0  # of vectors, tree and points
     sampling: Sampling = "mixed"
-    seed: int = 0
+    seed: int = 0  # of the observations that are drawn
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,12 +103,8 @@ def solve(
 ) -> Solution:
     """Solve a POMDP as far as the settings allow; Ctrl-C ends it with what there is.
 
-    Parameters
-    ----------
-    start
-        Vectors to begin with: those of a policy solved before. What is not a lower bound is refused.
-    progress
-        Called about ten times a second.
+    ``start`` are vectors to begin with, those of a policy solved before; what is not a lower bound is refused.
+    ``progress`` is called about ten times a second.
     """
     with threadpool_limits(1), _interrupt() as interrupted:
         return _Run(model, settings or SolverSettings(), start or []).solve(progress or (lambda _: None), interrupted)

@@ -14,23 +14,11 @@ from whiffclock.pomdp.model import Model, Spread, Upper, Vectors, grown
 
 
 class Tree:
-    """Nodes and edges.
+    """Nodes, of which 0 is the ``root``, and edges; ``pick`` is the best vector known.
 
-    Attributes
-    ----------
-    lower, upper
-        Bounds of each node, float64[node].
-    pick
-        Best vector known for each node, int32[node].
-    seen_vectors, seen_upper
-        Up to which stamp the node's edges were compared with vectors, and each action's edges with what the
-        upper bound has learned.
-    edge_lower, edge_upper, edge_pick, edge_block, child
-        For each edge; ``child`` is a node or -1.
-    root
-        The initial belief and its children: node 0.
-    depth
-        Steps after which a reward counts a hundredth.
+    ``seen_vectors`` and ``seen_upper`` say up to which stamp a node's edges were compared with vectors, and each
+    action's edges with what the upper bound has learned. An edge without a node has the ``child`` -1. ``depth`` is the
+    number of steps after which a reward counts a hundredth.
     """
 
     def __init__(self, model: Model, vectors: Vectors, upper: Upper) -> None:

@@ -32,8 +32,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from whiffclock.pomdp.files.source import Source, Words
-from whiffclock.pomdp.files.tables import SUM_TOLERANCE, Table, require_probabilities
-from whiffclock.pomdp.tabular import TabularModel
+from whiffclock.pomdp.files.tables import Table, require_probabilities
+from whiffclock.pomdp.tabular import SUM_TOLERANCE, TabularModel
 
 _KINDS = {"states": "state", "actions": "action", "observations": "observation"}
 _PREAMBLE = ("discount", "values", *_KINDS)
@@ -144,27 +144,20 @@ class _Reader(Words):
         self.at += 1
         how = self.next("here") if self.peek() in ("include", "exclude") else ""
         self._colon("start")
-        end = self._run()
+        end, line = self._run(), self._was()
         if how or (end - self.at == 1 and n > 1 and self.peek() != "uniform"):
-            return self._start_among(end, exclude=how == "exclude")
+            start = np.full(n, float(how == "exclude"))
+            while self.at < end:
+                start[self._position("states")] = how != "exclude"
+            self.source.require(bool(start.any()), line, "the start names no state, or excludes every state.")
+            return start / start.sum()
         if self.peek() == "uniform" and end - self.at == 1:
             self.at = end
             return np.full(n, 1 / n)
-        line = self.line
         start = self._numbers(n, "the start")
         total = start.sum()
         self.source.require(abs(total - 1) < SUM_TOLERANCE, line, f"the start sums to {total:g}; it must sum to one.")
         return start / total
-
-    def _start_among(self, end: int, *, exclude: bool) -> np.ndarray:
-        chosen = np.full(len(self.names["states"]), exclude)
-        if self.at == end:
-            self.source.refuse(self.lines[end - 1], "the start names no state.")
-        while self.at < end:
-            chosen[self._position("states")] = not exclude
-        if not chosen.any():
-            self.source.refuse(self.lines[end - 1], "the start excludes every state.")
-        return chosen / chosen.sum()
 
     # Entries
 

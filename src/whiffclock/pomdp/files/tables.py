@@ -12,9 +12,7 @@ import scipy.sparse as sp
 
 from whiffclock.params import InputError
 from whiffclock.pomdp.files.source import Source
-
-SUM_TOLERANCE = 1e-4
-"""How far from one probabilities may sum, since files print few digits; they are then scaled to sum to one."""
+from whiffclock.pomdp.tabular import SUM_TOLERANCE
 
 
 class Table:
