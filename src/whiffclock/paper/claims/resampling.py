@@ -12,7 +12,7 @@ no effect, 0.3 to 4% of such intervals lie above zero, for 5 to 20 agents and di
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -41,8 +41,7 @@ class Draws:
     freedom: int
 
     def __sub__(self, other: Draws) -> Draws:
-        n, freedom = min(self.n, other.n), self.freedom + other.freedom
-        return Draws(self.value - other.value, self.draws - other.draws, n, freedom)
+        return combined(np.subtract, self, other)
 
 
 def interval(number: Draws, comparisons: int = 1) -> tuple[float, float]:
@@ -111,11 +110,15 @@ def trend(groups: Iterable[ArrayLike], rng: np.random.Generator) -> Draws:
     return Draws(float(np.mean(values)), np.mean(draws, axis=0), min(sizes), sum(sizes) - len(sizes))
 
 
-def average(numbers: Sequence[Draws]) -> Draws:
-    """Mean of several numbers, each with an ensemble of its own."""
-    value = float(np.mean([one.value for one in numbers]))
-    draws = np.mean([one.draws for one in numbers], axis=0)
+def combined(function: Callable[..., Any], *numbers: Draws) -> Draws:
+    """A function of several numbers, each with an ensemble of its own."""
+    value, draws = float(function(*(one.value for one in numbers))), function(*(one.draws for one in numbers))
     return Draws(value, draws, min(one.n for one in numbers), sum(one.freedom for one in numbers))
+
+
+def average(numbers: Iterable[Draws]) -> Draws:
+    """Mean of several numbers."""
+    return combined(lambda *values: np.mean(values, axis=0), *numbers)
 
 
 def nothing() -> Draws:
