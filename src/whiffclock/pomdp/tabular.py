@@ -37,11 +37,9 @@ class TabularModel:
         n_actions, n_states = self.reward.shape
         n_observations = self.observation[0].shape[1]
         require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
-        require(
-            len(self.transition) == len(self.observation) == n_actions,
-            f"There are rewards for {n_actions} actions, transitions for {len(self.transition)} and observations "
-            f"for {len(self.observation)}; each action needs all three.",
-        )
+        moved, seen = len(self.transition), len(self.observation)
+        counts = f"rewards for {n_actions} actions, transitions for {moved} and observations for {seen}"
+        require(moved == seen == n_actions, f"There are {counts}; each action needs all three.")
         for a in range(n_actions):
             _require_stochastic(self.transition[a], (n_states, n_states), f"transition of action {a}")
             _require_stochastic(self.observation[a], (n_states, n_observations), f"observation of action {a}")
@@ -58,12 +56,10 @@ class TabularModel:
 def _require_stochastic(matrix: sp.csr_array, shape: tuple[int, int], what: str) -> None:
     require(matrix.shape == shape, f"The {what} is {matrix.shape[0]} x {matrix.shape[1]}, not {shape[0]} x {shape[1]}.")
     require(bool((matrix.data >= 0).all()), f"The {what} has a negative probability.")
-    off = np.abs(matrix.sum(axis=1) - 1)
-    worst = int(off.argmax())
-    require(
-        bool(off[worst] < SUM_TOLERANCE),
-        f"The {what} sums to {1 + off[worst]:g} or {1 - off[worst]:g} in state {worst}; it must sum to one.",
-    )
+    sums = matrix.sum(axis=1)
+    worst = int(np.abs(sums - 1).argmax())
+    proper = bool(abs(sums[worst] - 1) < SUM_TOLERANCE)
+    require(proper, f"The {what} sums to {sums[worst]:g} in state {worst}; it must sum to one.")
 
 
 def entries_of_rows(matrix: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

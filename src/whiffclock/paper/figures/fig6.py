@@ -35,10 +35,9 @@ def draw(data: Datasets) -> Figure:
     bar.set_label("mean blank at a fixed cell (snapshots)")
     bar = figure.colorbar(uses, ax=list(grid[:, 1]), location="top", shrink=0.75, aspect=38, pad=0.012)
     bar.set_label(f"share of decisions in {style.PLUS}")
-    for axes in grid[:-1].flat:
-        axes.tick_params(labelbottom=False)
-    for axes in grid[-1]:
-        axes.set_xlabel("x downwind of the source (cells)")
+    for axes in grid.flat:
+        axes.tick_params(labelbottom=axes in grid[-1])
+        axes.set_xlabel("x downwind of the source (cells)" if axes in grid[-1] else "")
     plume_note(grid[0, 0], data)
     return figure
 

@@ -60,7 +60,6 @@ class _Reader(Words):
         self.payoffs: list[tuple[list[np.ndarray], np.ndarray]] = []  # positions along all axes; values [s', o]
 
     def read(self) -> TabularModel:
-        """The model of the whole file."""
         self._read_preamble()
         self.start = self._read_start()
         self.tables = {letter: Table([len(self.names[kind]) for kind in _AXES[letter]]) for letter in "TO"}

@@ -113,15 +113,18 @@ class FactoredModel:
         values = itertools.product(*(range(len(v.values)) for v in self.actions))
         actions = [{v.name: value for v, value in zip(self.actions, chosen, strict=True)} for chosen in values]
         moves = [self._given(self.before, action).extended(self.transition) for action in actions]
-        observations = [self._observations(action) for action in actions]
+        shown = [*self.observations, *self.seen]
+        after = [self._given(self.after, action).extended(self.observation) for action in actions]
+        observations = [self._matrix(cases, [v.name for v in shown]) for cases in after]
         occurring = np.unique(np.concatenate([matrix.indices for matrix in observations]))
-        names = joint_names([*self.observations, *self.seen])
+        names = joint_names(shown)
+        first = _Cases(np.zeros(1, dtype=np.int64), np.ones(1), {}, self.sizes).extended(self.initial)
         n_hidden = self.n_states // math.prod(len(v.values) for v in self.seen)
         return TabularModel(
             transition=tuple(self._matrix(cases, self.after) for cases in moves),
             observation=tuple(sp.csr_array(matrix[:, occurring]) for matrix in observations),
             reward=np.array([self._reward(*pair) for pair in zip(actions, moves, strict=True)]),
-            initial=self._initial(),
+            initial=np.bincount(first.joint(self.before), first.weight, minlength=self.n_states),
             discount=self.discount,
             states=joint_names(self.states),
             actions=joint_names(self.actions),
@@ -141,11 +144,6 @@ class FactoredModel:
         n = math.prod(self.sizes[name] for name in names)
         return sp.csr_array((cases.weight, (cases.row, cases.joint(names))), shape=(self.n_states, n))
 
-    def _observations(self, action: dict[str, int]) -> sp.csr_array:
-        """Joint observations, possible or not: [next state, observation]."""
-        cases = self._given(self.after, action).extended(self.observation)
-        return self._matrix(cases, [v.name for v in [*self.observations, *self.seen]])
-
     def _reward(self, action: dict[str, int], moves: _Cases) -> np.ndarray:
         """Expected reward of ``action``, float64[state]."""
         total = np.zeros(self.n_states)
@@ -158,11 +156,6 @@ class FactoredModel:
             paid = cases.weight * _lookup(factor.table, cases.joint(factor.axes))
             total += np.bincount(cases.row, paid, minlength=self.n_states)
         return total
-
-    def _initial(self) -> np.ndarray:
-        nothing = _Cases(np.zeros(1, dtype=np.int64), np.ones(1), {}, self.sizes)
-        cases = nothing.extended(self.initial)
-        return np.bincount(cases.joint(self.before), cases.weight, minlength=self.n_states)
 
 
 def _lookup(table: sp.csr_array, cell: np.ndarray) -> np.ndarray:

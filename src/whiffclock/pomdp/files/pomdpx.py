@@ -184,7 +184,6 @@ def _var(element: Element, allowed: list[str]) -> str:
 
 
 def _variable(element: Element) -> Variable:
-    element.only("ValueEnum", "NumValues")
     values = _value_names(element)
     if element.name != "StateVar":
         return Variable(element.attribute("vname"), values)
@@ -194,13 +193,12 @@ def _variable(element: Element) -> Variable:
 
 
 def _value_names(element: Element) -> tuple[str, ...]:
-    listed, number = element.maybe("ValueEnum"), element.maybe("NumValues")
-    element.require((listed is None) != (number is None), f"<{element.name}> needs <ValueEnum> or <NumValues>.")
-    if number is not None:
-        n = number.source.count(number.text.strip(), number.line, "values")
+    given = element.only("ValueEnum", "NumValues")
+    element.require(len(given) == 1, f"<{element.name}> needs one <ValueEnum> or <NumValues>.")
+    if given[0].name == "NumValues":
+        n = element.source.count(given[0].text.strip(), given[0].line, "values")
         return tuple(f"{_LETTERS[element.name]}{i}" for i in range(n))
-    assert listed is not None
-    names = listed.words()
-    listed.require(bool(names), f"<{element.name}> has no values.")
-    listed.require(len(set(names)) == len(names), f"<{element.name}> names a value twice.")
+    names = given[0].words()
+    element.require(bool(names), f"<{element.name}> has no values.")
+    element.require(len(set(names)) == len(names), f"<{element.name}> names a value twice.")
     return tuple(names)
