@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children, sawtooth
+from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children
 from whiffclock.pomdp.model import Spread, grown
 
 if TYPE_CHECKING:
@@ -181,13 +181,11 @@ class BlockUpper:
         return self._corner[block]
 
     def at(self, belief: BlockBelief) -> float:
-        k = belief.block
-        informed = float((self._informed[k] @ belief.weights).max())
-        return min(informed, self._interpolated(k, belief.weights, np.arange(self._used[k]), np.inf))
-
-    def _interpolated(self, k: int, weights: np.ndarray, which: np.ndarray, bound: float) -> float:
-        flat = float(self._corner[k] @ weights)
-        return flat + sawtooth(weights, self._points[k], self._depth[k], which, min(bound - flat, 0.0))
+        k, upper = belief.block, np.full(1, np.inf)
+        first, points = (self._informed[k], self._corner[k]), (self._points[k], self._depth[k])
+        known = np.arange(self._used[k])
+        lower_children(belief.weights[None], np.arange(1), *first, *points, known, True, upper)
+        return float(upper[0])
 
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
         block = self._model.blocks[spread.belief.block]

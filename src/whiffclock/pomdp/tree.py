@@ -25,16 +25,11 @@ class Tree:
         self.model, self.vectors, self.bound = model, vectors, upper
         self.size = self.edges_used = 0
         self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
-        self.block = np.empty(64, dtype=np.int32)
-        self.first_edge = np.empty(65, dtype=np.int64)
-        self.first_edge[0] = 0
-        self.lower, self.upper = np.empty(64), np.empty(64)
-        self.pick = np.empty(64, dtype=np.int32)
+        self.first_edge = np.zeros(65, dtype=np.int64)
+        self.lower, self.upper, self.edge_lower, self.edge_upper = np.empty((4, 64))
+        self.block, self.pick, self.edge_pick, self.edge_block, self.child = np.empty((5, 64), dtype=np.int32)
         self.seen_vectors = np.empty(64, dtype=np.int64)
         self.seen_upper = np.empty((64, model.n_actions), dtype=np.int64)
-        self.edge_lower, self.edge_upper = np.empty(64), np.empty(64)
-        self.edge_pick, self.child = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int32)
-        self.edge_block = np.empty(64, dtype=np.int32)
         self._known: dict[bytes, int] = {}
         belief: Any = model.root()
         self.root = model.spread(belief)

@@ -55,8 +55,13 @@ class _Cases:
 
     def extended(self, factors: Sequence[Factor]) -> _Cases:
         """The same with the variables of ``factors`` added: a case for every value that can occur."""
-        cases = self
-        for factor in in_order(factors, set(self.value)):
+        cases, waiting = self, list(factors)
+        while waiting:
+            factor = next((factor for factor in waiting if cases.value.keys() >= set(factor.axes[:-1])), None)
+            if factor is None:
+                names = ", ".join(factor.axes[-1] for factor in waiting)
+                raise InputError(f"The distribution of {names} depends on itself, or on what comes later.")
+            waiting.remove(factor)
             table = factor.table
             case, cell = entries_of_rows(table, cases.joint(factor.axes[:-1]))
             value = {name: values[case] for name, values in cases.value.items()}
@@ -70,21 +75,6 @@ class _Cases:
         for name in names:
             index = index * self.sizes[name] + self.value[name]
         return index
-
-
-def in_order(factors: Sequence[Factor], known: set[str]) -> list[Factor]:
-    """``factors`` such that each comes after those it depends on, given the variables ``known``."""
-    ordered: list[Factor] = []
-    waiting, known = list(factors), set(known)
-    while waiting:
-        ready = next((factor for factor in waiting if known.issuperset(factor.axes[:-1])), None)
-        if ready is None:
-            names = ", ".join(factor.axes[-1] for factor in waiting)
-            raise InputError(f"The distribution of {names} depends on itself, or on what comes later.")
-        waiting.remove(ready)
-        ordered.append(ready)
-        known.add(ready.axes[-1])
-    return ordered
 
 
 @dataclass
@@ -168,6 +158,4 @@ def _lookup(table: sp.csr_array, cell: np.ndarray) -> np.ndarray:
 
 def joint_names(variables: Sequence[Variable]) -> tuple[str, ...]:
     """Names of the joint values of ``variables``: those of each, with commas between."""
-    if not variables:
-        return ("nothing",)
-    return tuple(",".join(values) for values in itertools.product(*(v.values for v in variables)))
+    return tuple(",".join(values) or "nothing" for values in itertools.product(*(v.values for v in variables)))

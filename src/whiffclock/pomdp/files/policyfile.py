@@ -185,25 +185,13 @@ def _element(words: Words, name: str = "") -> Element:
     """A word, or all that stands between braces or brackets: elements with and without names."""
     word = words.next(_TOO_SOON)
     element = Element(words.source, words.lines[words.at - 1], name, {}, word)
-    if word in ("}", "]", ",", "=>", "="):
-        words.at -= 1
-        words.refuse(f"{word!r} stands where a value should.")
     if word in ("{", "["):
         end = "}" if word == "{" else "]"
         while words.next(_TOO_SOON) != end:
             words.at -= 1
-            element.children.append(_element(words, _name(words) if word == "{" else ""))
+            named = iter(lambda: words.next(_TOO_SOON), "=>") if word == "{" else ()
+            element.children.append(_element(words, " ".join(named)))
             if words.peek() not in ("", ",", end):
                 words.refuse(f"{words.peek()!r} stands where a comma or {end!r} should.")
             words.at += words.peek() == ","
     return element
-
-
-def _name(words: Words) -> str:
-    parts = []
-    while (word := words.next(_TOO_SOON)) != "=>":
-        if word in "{}[],=":
-            words.at -= 1
-            words.refuse(f"{word!r} stands where a name and '=>' should.")
-        parts.append(word)
-    return " ".join(parts)
