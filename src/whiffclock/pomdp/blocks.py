@@ -136,24 +136,17 @@ class BlockModel:
     def _packed(self, own: np.ndarray, reward: np.ndarray, edges: Edges, matrices: tuple[np.ndarray, ...]) -> Block:
         start, column, entry = matrices
         targets = np.unique(edges.block)
-        return Block(
-            states=own,
-            reward=np.ascontiguousarray(reward),
-            edges=edges,
-            start=start.astype(np.int64),
-            column=column.astype(np.int64),
-            entry=np.ascontiguousarray(entry),
-            groups=tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets),
-            reach=max(len(self.states[to]) for to in targets),
-        )
+        groups = tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets)
+        reach = max(len(self.states[to]) for to in targets)
+        arrays = start.astype(np.int64), column.astype(np.int64), np.ascontiguousarray(entry)
+        return Block(own, np.ascontiguousarray(reward), edges, *arrays, groups, reach)
 
 
 def _first_supports(tables: TabularModel) -> list[np.ndarray]:
     """What the agent may hold possible before its first action: one set of states for each first look."""
     support = np.flatnonzero(tables.initial > 0)
-    if tables.visible is None:
-        return [support]
-    return [support[tables.visible[support] == value] for value in np.unique(tables.visible[support])]
+    seen = np.zeros_like(support) if tables.visible is None else tables.visible[support]
+    return [support[seen == value] for value in np.unique(seen)]
 
 
 def joint_entries(tables: TabularModel) -> Joint:
@@ -180,14 +173,12 @@ def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) 
     All states that a class leaves open after one action and observation are of one class.
     """
     n = (len(joint.start) - 1) // (joint.action[-1] + 1)
-    n_observations = joint.observation.max() + 1
-    reached = np.zeros(n, dtype=bool)
     seed_of = np.full(n, -1)
     for i, seed in enumerate(seeds):
         seed_of[seed] = i
-    reached[seed_of >= 0] = merge_seeds
+    reached = (seed_of >= 0) & merge_seeds
     label = np.arange(n)
-    outcome = joint.action * n_observations + joint.observation
+    outcome = joint.action * (joint.observation.max() + 1) + joint.observation
     step = outcome.max() + 1
     while True:
         groups = [np.full(len(seed), i) for i, seed in enumerate(seeds) if merge_seeds]

@@ -67,11 +67,10 @@ def fast_informed_bound(model: BlockModel) -> np.ndarray:
         if change < _CONVERGED:
             break
     bound = np.ascontiguousarray(q.T)
-    joint, sums = model.joint, np.empty(model.n_actions)
-    reward = np.ascontiguousarray(tables.reward)
+    reward, sums = np.ascontiguousarray(tables.reward), np.empty(model.n_actions)
+    joint = model.joint.start, model.joint.observation, model.joint.following, model.joint.chance
     for _ in range(_SWEEPS):
-        args = joint.start, joint.observation, joint.following, joint.chance
-        if informed_sweep(*args, reward, gamma, sums, bound) < _CONVERGED:
+        if informed_sweep(*joint, reward, gamma, sums, bound) < _CONVERGED:
             break
     return bound
 
@@ -104,11 +103,9 @@ class BlockVectors:
 
     def add(self, block: int, vector: np.ndarray, action: int) -> int:
         number = self._used[block]
-        for rows in (self._matrix, self._actions, self._stamps):
+        for rows, new in ((self._matrix, vector), (self._actions, action), (self._stamps, self.stamp)):
             rows[block] = grown(rows[block], number + 1)
-        self._matrix[block][number] = vector
-        self._actions[block][number] = action
-        self._stamps[block][number] = self.stamp
+            rows[block][number] = new
         self._used[block] += 1
         self.stamp += 1
         return number

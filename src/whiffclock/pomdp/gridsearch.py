@@ -289,12 +289,12 @@ class GridVectors:
         self, start: np.ndarray, size: np.ndarray, cells: np.ndarray, weights: np.ndarray, negligible: float
     ) -> np.ndarray:
         """Best vector of many beliefs, which may share cells (layout in :mod:`whiffclock.pomdp.belief`)."""
-        main_start, main_size = np.empty_like(start), np.empty_like(size)
         room = int(size.sum())
         main_cells, main_weights = np.empty(room, dtype=cells.dtype), np.empty(room, dtype=np.float32)
-        kernel.main_cells(start, size, cells, weights, negligible, main_start, main_size, main_cells, main_weights)
+        main = np.empty_like(start), np.empty_like(size), main_cells, main_weights
+        kernel.main_cells(start, size, cells, weights, negligible, *main)
         best, index = np.full(len(start), -np.inf, dtype=np.float32), np.zeros(len(start), dtype=np.int64)
-        main, sums = (main_start, main_size, main_cells, main_weights), np.empty(kernel.LANES, dtype=np.float32)
+        sums = np.empty(kernel.LANES, dtype=np.float32)
         kernel.choose_vectors(self._tiles, len(self), *main, sums, best, index)
         return index
 

@@ -111,8 +111,6 @@ def solve(
 
 
 class _Run:
-    """One run of the solver."""
-
     def __init__(self, model: Model, settings: SolverSettings, start: Start) -> None:
         self.settings, self.clock = settings, time.perf_counter()
         self.model, self.vectors, self.bound = model, model.vectors(), model.upper()
@@ -125,7 +123,6 @@ class _Run:
         self.history: list[Progress] = []
 
     def solve(self, progress: Report, interrupted: threading.Event) -> Solution:
-        """Sample, back up, prune."""
         back_up_lower(self.tree, 0, self.tree.root)
         back_up_upper(self.tree, 0, self.tree.root)
         progress(self._record())
@@ -182,11 +179,10 @@ class _Run:
 @contextmanager
 def _interrupt() -> Iterator[threading.Event]:
     """Ctrl-C sets a flag, so that the solver can finish what it is at; a second one is not held back."""
-    flag = threading.Event()
+    flag, before = threading.Event(), signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread():
         yield flag
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def stop(signum: int, frame: Any) -> None:
         flag.set()

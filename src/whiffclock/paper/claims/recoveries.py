@@ -77,11 +77,8 @@ def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
     certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name])[0] > 0]
     if not certain:
         return Evidence([], why="None of the three trends is certain here in the first place, so none can survive.")
-    draws = {}
-    for truncation in TRUNCATIONS:
-        if truncation != MAIN_TRUNCATION and "upwind_search" in certain:
-            label = f"upwind search, truncation: {truncation}"
-            draws[label] = _trend(rng, data, "upwind_search", truncation=truncation)
+    cuts = [name for name in TRUNCATIONS if name != MAIN_TRUNCATION and "upwind_search" in certain]
+    draws = {f"upwind search, truncation: {cut}": _trend(rng, data, "upwind_search", truncation=cut) for cut in cuts}
     for condition, ensemble in ds.CONDITIONS.items():
         for name in certain:
             if ensemble != ds.SINGLE and (condition, name) not in _EXCEPTIONS:

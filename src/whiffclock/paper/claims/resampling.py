@@ -35,13 +35,14 @@ class Draws:
 
     value: float
     draws: np.ndarray
-    #: Agents of the smallest ensemble behind it.
-    n: int
-    #: Agents of all these ensembles together, one less for each ensemble.
-    freedom: int
+    n: int  # agents of the smallest ensemble behind it
+    freedom: int  # agents of all these ensembles together, one less for each ensemble
 
     def __sub__(self, other: Draws) -> Draws:
         return combined(np.subtract, self, other)
+
+
+_NOTHING = Draws(np.nan, np.full(DRAWS, np.nan), 0, 0)
 
 
 def interval(number: Draws, comparisons: int = 1) -> tuple[float, float]:
@@ -66,7 +67,7 @@ def over_agents(
     known = every[~np.isnan(every).reshape(len(every), -1).any(axis=1)]
     n = len(known)
     if n == 0:
-        return nothing()
+        return _NOTHING
     chosen = rng.integers(n, size=(DRAWS, n))
     if strata is None:
         return Draws(float(take(known)), take(known[chosen], axis=1), n, n - 1)
@@ -100,7 +101,7 @@ def trend(groups: Iterable[ArrayLike], rng: np.random.Generator) -> Draws:
     ensembles = [ensemble[~np.isnan(ensemble)] for ensemble in ensembles]
     sizes = [len(ensemble) for ensemble in ensembles]
     if min(sizes) == 0:
-        return nothing()
+        return _NOTHING
     weights = [resampled(size, rng) for size in sizes]
     values, draws = [], []
     for i, j in combinations(range(len(sizes)), 2):
@@ -119,11 +120,6 @@ def combined(function: Callable[..., Any], *numbers: Draws) -> Draws:
 def average(numbers: Iterable[Draws]) -> Draws:
     """Mean of several numbers."""
     return combined(lambda *values: np.mean(values, axis=0), *numbers)
-
-
-def nothing() -> Draws:
-    """No number at all."""
-    return Draws(np.nan, np.full(DRAWS, np.nan), 0, 0)
 
 
 def sign(first: ArrayLike, second: ArrayLike) -> np.ndarray:

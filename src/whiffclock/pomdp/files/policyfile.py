@@ -144,12 +144,12 @@ def _read_alpha(source: Source, blocks: np.ndarray) -> list[Plane]:
 def _read_vector(element: Element, length: int) -> Plane:
     action, visible = element.attribute("action"), element.attribute("obsValue")
     if element.name == "Vector":
-        values = element.source.numbers(element.words(), element.line)
+        values = element.source.numbers(element.text.split(), element.line)
         element.require(len(values) == length, f"the vector has {len(values)} numbers; it must have {length}.")
     else:
         values = np.zeros(length)
         for entry in element.only("Entry"):
-            words = entry.words()
+            words = entry.text.split()
             entry.require(len(words) == 2, "an <Entry> must hold a state and a value.")
             state = entry.source.index(words[0], entry.line, length, "state")
             values[state] = entry.source.numbers(words[1:], entry.line)[0]

@@ -79,7 +79,6 @@ class _Reader:
                 self.values[name] = {value: i for i, value in enumerate(variable.values)}
 
     def model(self) -> FactoredModel:
-        """All that the file says."""
         states = sorted(self.variables["StateVar"], key=lambda variable: not variable.observed)
         actions, observations = self.variables["ActionVar"], self.variables["ObsVar"]
         before, after = [v.previous for v in states], [v.name for v in states]
@@ -93,7 +92,7 @@ class _Reader:
             transition=self._distributions("StateTransitionFunction", after, [*chosen, *before, *after]),
             observation=self._distributions("ObsFunction", observed, [*chosen, *after, *observed]),
             rewards=self._payoffs([*chosen, *before, *after, *observed]),
-            discount=discount.source.discount(discount.words(), discount.line),
+            discount=discount.source.discount(discount.text.split(), discount.line),
         )
 
     def _distributions(self, section: str, variables: list[str], parents: list[str]) -> list[Factor]:
@@ -123,7 +122,7 @@ class _Reader:
 
     def _parents(self, element: Element, allowed: list[str]) -> tuple[str, ...]:
         parent = element.one("Parent")
-        names = [] if parent.words() == ["null"] else parent.words()
+        names = [] if parent.text.split() == ["null"] else parent.text.split()
         for name in names:
             parent.require(name in allowed, f"{name!r} cannot be a parent here; {', '.join(allowed) or 'none'} can.")
         parent.require(len(set(names)) == len(names), "a parent is named twice.")
@@ -157,7 +156,7 @@ class _Reader:
         return table
 
     def _fill(self, table: Table, axes: tuple[str, ...], instance: Element, given: Element) -> None:
-        words = instance.words()
+        words = instance.text.split()
         n, m = len(words), len(axes)
         instance.require(n == m, f"the instance has {n} words; it must have {m}, for {' '.join(axes)}.")
         box = [
@@ -240,7 +239,7 @@ class _Diagram:
 
 def _values(given: Element, dashes: list[int], n_values: int) -> np.ndarray:
     """What a table says, over the axes of an instance; ``dashes`` has the size of each axis with a dash, else 1."""
-    words = given.words()
+    words = given.text.split()
     if given.name == "ProbTable" and words == ["uniform"]:
         return np.full([1] * len(dashes), 1 / n_values)
     if given.name == "ProbTable" and words == ["identity"]:
@@ -276,7 +275,7 @@ def _value_names(element: Element) -> tuple[str, ...]:
     if given[0].name == "NumValues":
         n = element.source.count(given[0].text.strip(), given[0].line, "values")
         return tuple(f"{_LETTERS[element.name]}{i}" for i in range(n))
-    names = given[0].words()
+    names = given[0].text.split()
     element.require(bool(names), f"<{element.name}> has no values.")
     element.require(len(set(names)) == len(names), f"<{element.name}> names a value twice.")
     return tuple(names)

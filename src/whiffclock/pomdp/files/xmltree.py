@@ -52,10 +52,6 @@ class Element:
         self.require(bool(value), f"<{self.name}> lacks the attribute {name!r}.")
         return value
 
-    def words(self) -> list[str]:
-        """The text, word by word."""
-        return self.text.split()
-
     def require(self, condition: bool, reason: str) -> None:
         """Refuse the file unless ``condition`` holds."""
         self.source.require(condition, self.line, reason)
