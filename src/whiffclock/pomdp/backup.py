@@ -16,21 +16,20 @@ def see_vectors(tree: Tree, node: int, spread: Spread) -> None:
     tree.seen_vectors[node] = tree.vectors.stamp
 
 
-def back_up_lower(tree: Tree, node: int, spread: Spread) -> bool:
-    """Add a vector if one step of looking ahead gives a better one; says whether it did."""
+def back_up_lower(tree: Tree, node: int, spread: Spread) -> None:
+    """Add a vector if one step of looking ahead gives a better one."""
     see_vectors(tree, node, spread)
     values = tree.action_values(node, spread, tree.edge_lower)
     action = int(values.argmax())
     if values[action] <= tree.lower[node] + _WORTHWHILE * (tree.upper[node] - tree.lower[node]):
-        return False
+        return
     if node == 0 and tree.model.looks_first:
         tree.lower[node] = values[action]
-        return False
+        return
     number = tree.vectors.back_up(spread, action, tree.edge_pick[tree.edges_of(node)])
     value = tree.vectors.value(spread.belief, number)
     if value > tree.lower[node]:  # rounding may eat up what the step promised
         tree.lower[node], tree.pick[node] = value, number
-    return True
 
 
 def back_up_upper(tree: Tree, node: int, spread: Spread) -> None:

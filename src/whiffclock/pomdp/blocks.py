@@ -75,27 +75,19 @@ class BlockModel:
             self._look(seeds) if self.looks_first and k == self.root_block else self._steps(states)
             for k, states in enumerate(self.states)
         ]
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks."""
-        return len(self.blocks)
+        self.n_blocks = len(self.blocks)
 
     def edges(self, block: int) -> Edges:
-        """Possible steps from a block."""
         return self.blocks[block].edges
 
     def root(self) -> BlockBelief:
-        """The initial belief."""
         weights = self.tables.initial[self.states[self.root_block]]
         return BlockBelief(self.root_block, weights / weights.sum())
 
     def key(self, belief: BlockBelief) -> bytes:
-        """Equal for beliefs that differ by rounding only."""
         return belief.block.to_bytes(4, "little") + np.round(belief.weights, 9).tobytes()
 
     def spread(self, belief: BlockBelief) -> Spread:
-        """A belief and all its children, float64[edge, state]."""
         block = self.blocks[belief.block]
         children = np.zeros((len(block.start), block.reach))
         probability = np.empty(len(block.start))
@@ -103,16 +95,13 @@ class BlockModel:
         return Spread(belief, block.reward @ belief.weights, probability, children)
 
     def child(self, spread: Spread, edge: int) -> BlockBelief:
-        """One child as a belief of its own."""
-        target = int(self.blocks[spread.belief.block].edges.block[edge])
+        target = int(self.edges(spread.belief.block).block[edge])
         return BlockBelief(target, spread.children[edge, : len(self.states[target])])
 
     def vectors(self) -> BlockVectors:
-        """The blind policies."""
         return BlockVectors(self)
 
     def upper(self) -> BlockUpper:
-        """The fast informed bound."""
         return BlockUpper(self)
 
     def _steps(self, own: np.ndarray) -> Block:
@@ -147,24 +136,17 @@ class BlockModel:
     def _packed(self, own: np.ndarray, reward: np.ndarray, edges: Edges, matrices: tuple[np.ndarray, ...]) -> Block:
         start, column, entry = matrices
         targets = np.unique(edges.block)
-        return Block(
-            states=own,
-            reward=np.ascontiguousarray(reward),
-            edges=edges,
-            start=start.astype(np.int64),
-            column=column.astype(np.int64),
-            entry=np.ascontiguousarray(entry),
-            groups=tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets),
-            reach=max(len(self.states[to]) for to in targets),
-        )
+        groups = tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets)
+        reach = max(len(self.states[to]) for to in targets)
+        arrays = start.astype(np.int64), column.astype(np.int64), np.ascontiguousarray(entry)
+        return Block(own, np.ascontiguousarray(reward), edges, *arrays, groups, reach)
 
 
 def _first_supports(tables: TabularModel) -> list[np.ndarray]:
     """What the agent may hold possible before its first action: one set of states for each first look."""
     support = np.flatnonzero(tables.initial > 0)
-    if tables.visible is None:
-        return [support]
-    return [support[tables.visible[support] == value] for value in np.unique(tables.visible[support])]
+    seen = np.zeros_like(support) if tables.visible is None else tables.visible[support]
+    return [support[seen == value] for value in np.unique(seen)]
 
 
 def joint_entries(tables: TabularModel) -> Joint:
@@ -181,9 +163,8 @@ def joint_entries(tables: TabularModel) -> Joint:
     order = np.lexsort((following, observation, state, action))
     shape = len(tables.actions), len(tables.states)
     start = np.searchsorted(action[order] * shape[1] + state[order], np.arange(shape[0] * shape[1] + 1))
-    return Joint(
-        start.astype(np.int64), state[order], action[order], observation[order], following[order], chance[order]
-    )
+    columns = (column[order] for column in (state, action, observation, following, chance))
+    return Joint(start.astype(np.int64), *columns)
 
 
 def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) -> np.ndarray:
@@ -192,19 +173,16 @@ def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) 
     All states that a class leaves open after one action and observation are of one class.
     """
     n = (len(joint.start) - 1) // (joint.action[-1] + 1)
-    n_observations = joint.observation.max() + 1
-    reached = np.zeros(n, dtype=bool)
     seed_of = np.full(n, -1)
     for i, seed in enumerate(seeds):
         seed_of[seed] = i
-    links = [(seed, np.full(len(seed), i)) for i, seed in enumerate(seeds)] if merge_seeds else []
-    if merge_seeds:
-        reached[seed_of >= 0] = True
+    reached = (seed_of >= 0) & merge_seeds
     label = np.arange(n)
-    outcome = joint.action * n_observations + joint.observation
+    outcome = joint.action * (joint.observation.max() + 1) + joint.observation
     step = outcome.max() + 1
     while True:
-        groups, members = [g for _, g in links], [s for s, _ in links]
+        groups = [np.full(len(seed), i) for i, seed in enumerate(seeds) if merge_seeds]
+        members = list(seeds) if merge_seeds else []
         for source, active in ((len(seeds) + label, reached), (seed_of, seed_of >= 0)):
             happens = active[joint.state]
             groups.append(len(seeds) + source[joint.state[happens]] * step + outcome[happens])

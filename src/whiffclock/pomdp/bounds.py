@@ -8,11 +8,12 @@ iterated towards the solution, so that they are bounds wherever the iteration is
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children, sawtooth
+from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children
 from whiffclock.pomdp.model import Spread, grown
 
 if TYPE_CHECKING:
@@ -66,11 +67,10 @@ def fast_informed_bound(model: BlockModel) -> np.ndarray:
         if change < _CONVERGED:
             break
     bound = np.ascontiguousarray(q.T)
-    joint, sums = model.joint, np.empty(model.n_actions)
-    reward = np.ascontiguousarray(tables.reward)
+    reward, sums = np.ascontiguousarray(tables.reward), np.empty(model.n_actions)
+    joint = model.joint.start, model.joint.observation, model.joint.following, model.joint.chance
     for _ in range(_SWEEPS):
-        args = joint.start, joint.observation, joint.following, joint.chance
-        if informed_sweep(*args, reward, gamma, sums, bound) < _CONVERGED:
+        if informed_sweep(*joint, reward, gamma, sums, bound) < _CONVERGED:
             break
     return bound
 
@@ -93,31 +93,24 @@ class BlockVectors:
 
     @property
     def bytes(self) -> int:
-        """Memory of the vectors."""
         return sum(matrix.nbytes for matrix in self._matrix)
 
     def actions(self, block: int) -> np.ndarray:
-        """Action of each vector of a block."""
         return self._actions[block][: self._used[block]]
 
     def array(self, block: int) -> np.ndarray:
-        """Vectors of a block, float64[vector, state]."""
         return self._matrix[block][: self._used[block]]
 
     def add(self, block: int, vector: np.ndarray, action: int) -> int:
-        """Add one vector to a block; returns its number."""
         number = self._used[block]
-        for rows in (self._matrix, self._actions, self._stamps):
+        for rows, new in ((self._matrix, vector), (self._actions, action), (self._stamps, self.stamp)):
             rows[block] = grown(rows[block], number + 1)
-        self._matrix[block][number] = vector
-        self._actions[block][number] = action
-        self._stamps[block][number] = self.stamp
+            rows[block][number] = new
         self._used[block] += 1
         self.stamp += 1
         return number
 
     def improve(self, spread: Spread, since: int, lower: np.ndarray, pick: np.ndarray) -> None:
-        """Raise each child's lower bound by the vectors added after ``since``."""
         for to, edges in self._model.blocks[spread.belief.block].groups:
             used = self._used[to]
             first = int(self._stamps[to][:used].searchsorted(since))
@@ -132,7 +125,6 @@ class BlockVectors:
             pick[edges[better]] = first + number[better]
 
     def back_up(self, spread: Spread, action: int, pick: np.ndarray) -> int:
-        """Add the vector of ``action``, then ``pick``."""
         model, k = self._model, spread.belief.block
         block = model.blocks[k]
         of = slice(int(block.edges.first[action]), int(block.edges.first[action + 1]))
@@ -144,17 +136,14 @@ class BlockVectors:
         return self.add(k, vector, action)
 
     def value(self, belief: BlockBelief, number: int) -> float:
-        """Inner product with one vector."""
         return float(self._matrix[belief.block][number] @ belief.weights)
 
     def best(self, belief: BlockBelief) -> tuple[int, float]:
-        """Best vector for a belief, and its value."""
         values = self.array(belief.block) @ belief.weights
         number = int(values.argmax())
         return number, float(values[number])
 
     def keep(self, kept: list[np.ndarray]) -> None:
-        """Keep only these vectors."""
         for k, chosen in enumerate(kept):
             for rows in (self._matrix, self._actions, self._stamps):
                 rows[k] = rows[k][chosen]
@@ -177,32 +166,25 @@ class BlockUpper:
         self._depth = [np.empty(8) for _ in model.states]
         self._used = [0 for _ in model.states]
         self._known: dict[bytes, int] = {}
-        self._log = [np.empty(8, dtype=np.int64) for _ in model.states]
-        self._log_stamp = [np.empty(8, dtype=np.int64) for _ in model.states]
-        self._logged = [0 for _ in model.states]
+        self._log: list[list[int]] = [[] for _ in model.states]  # points in the order in which they were learned
+        self._log_stamp: list[list[int]] = [[] for _ in model.states]
         self.stamp = 0
 
     @property
     def bytes(self) -> int:
-        """Memory of the points."""
         return sum(points.nbytes for points in self._points) + 8 * sum(map(len, self._known))
 
     def states(self, block: int) -> np.ndarray:
-        """Upper bound of each state of a block."""
         return self._corner[block]
 
     def at(self, belief: BlockBelief) -> float:
-        """Upper bound of one belief."""
-        k = belief.block
-        informed = float((self._informed[k] @ belief.weights).max())
-        return min(informed, self._interpolated(k, belief.weights, np.arange(self._used[k]), np.inf))
-
-    def _interpolated(self, k: int, weights: np.ndarray, which: np.ndarray, bound: float) -> float:
-        flat = float(self._corner[k] @ weights)
-        return flat + sawtooth(weights, self._points[k], self._depth[k], which, min(bound - flat, 0.0))
+        k, upper = belief.block, np.full(1, np.inf)
+        first, points = (self._informed[k], self._corner[k]), (self._points[k], self._depth[k])
+        known = np.arange(self._used[k])
+        lower_children(belief.weights[None], np.arange(1), *first, *points, known, True, upper)
+        return float(upper[0])
 
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
-        """Lower the bounds of the children by what was learned after ``since`` (-1: the informed bound)."""
         block = self._model.blocks[spread.belief.block]
         for to, edges in block.groups:
             which = self._learned_since(to, since)
@@ -217,11 +199,9 @@ class BlockUpper:
     def _learned_since(self, k: int, since: int) -> np.ndarray:
         if since <= 0:
             return np.arange(0 if since < 0 else self._used[k])
-        logged = self._logged[k]
-        return self._log[k][int(self._log_stamp[k][:logged].searchsorted(since, side="right")) : logged]
+        return np.array(self._log[k][bisect_right(self._log_stamp[k], since) :], dtype=np.int64)
 
     def learn(self, belief: BlockBelief, value: float) -> None:
-        """The value of ``belief`` is at most ``value``."""
         k = belief.block
         depth = value - float(self._corner[k] @ belief.weights)
         if depth >= 0:
@@ -240,7 +220,5 @@ class BlockUpper:
             self._points[k][i] = belief.weights
         self._depth[k][i] = depth
         self.stamp += 1
-        n = self._logged[k]
-        self._log[k], self._log_stamp[k] = grown(self._log[k], n + 1), grown(self._log_stamp[k], n + 1)
-        self._log[k][n], self._log_stamp[k][n] = i, self.stamp
-        self._logged[k] += 1
+        self._log[k].append(i)
+        self._log_stamp[k].append(self.stamp)

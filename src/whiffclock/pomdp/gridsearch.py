@@ -36,48 +36,27 @@ class GridBelief:
 
 @dataclass(frozen=True)
 class GridSearch:
-    """Search for a target on a grid of relative positions.
+    """Search for a target on a grid of relative positions; the step that arrives is paid in full."""
 
-    Attributes
-    ----------
-    likelihood
-        Probability of each observation in each cell, float[observation, x, y]; sums to one over observations.
-    target
-        Cells of the target region, bool[x, y].
-    initial
-        Initial belief, float[x, y].
-    moves
-        Displacement (x, y) of each action.
-    discount
-        Discount per step; the step that arrives is paid in full.
-    """
-
-    likelihood: np.ndarray
-    target: np.ndarray
-    initial: np.ndarray
-    moves: tuple[tuple[int, int], ...]
+    likelihood: np.ndarray  # of each observation in each cell, float[observation, x, y]
+    target: np.ndarray  # cells of the target region, bool[x, y]
+    initial: np.ndarray  # initial belief, float[x, y]
+    moves: tuple[tuple[int, int], ...]  # displacement (x, y) of each action
     discount: float = 0.98
     looks_first: bool = False
     n_blocks: int = 1
 
     def __post_init__(self) -> None:
-        shape = self.target.shape
+        grids = self.likelihood.shape[1:], self.target.shape, self.initial.shape
         require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
-        require(
-            self.likelihood.ndim == 3 and self.likelihood.shape[1:] == shape == self.initial.shape,
-            f"Likelihoods, target and initial belief must be on one grid, not {self.likelihood.shape[1:]}, {shape} "
-            f"and {self.initial.shape}.",
-        )
-        require(
-            bool((self.likelihood >= 0).all()) and bool(np.allclose(self.likelihood.sum(axis=0), 1, atol=1e-5)),
-            "The likelihoods of a cell must be probabilities that sum to one.",
-        )
+        on_one = self.likelihood.ndim == 3 and len(set(grids)) == 1
+        where = "{}, {} and {}".format(*grids)
+        require(on_one, f"Likelihoods, target and initial belief must be on one grid, not {where}.")
+        chances = (self.likelihood >= 0).all() and np.allclose(self.likelihood.sum(axis=0), 1, atol=1e-5)
+        require(bool(chances), "The likelihoods of a cell must be probabilities that sum to one.")
         require(bool(self.target.any()), "The target region is empty.")
-        outside = self.initial[~self.target]
-        require(
-            bool((self.initial >= 0).all()) and abs(float(outside.sum()) - 1) < 1e-5,
-            "The initial belief must be probabilities that sum to one outside the target region.",
-        )
+        chances = (self.initial >= 0).all() and abs(self.initial[~self.target].sum() - 1) < 1e-5
+        require(bool(chances), "The initial belief must be probabilities that sum to one outside the target region.")
 
     @property
     def n_actions(self) -> int:
@@ -110,15 +89,12 @@ class GridSearch:
         return Edges(action, observation, np.zeros_like(action), first)
 
     def edges(self, block: int) -> Edges:
-        """Every move with every observation."""
         return self._edges
 
     def key(self, belief: GridBelief) -> bytes | None:
-        """None: two histories hardly ever lead to the same belief."""
         return None
 
     def root(self) -> GridBelief:
-        """The initial belief."""
         return self.belief(self.initial)
 
     def belief(self, weights: np.ndarray) -> GridBelief:
@@ -128,20 +104,17 @@ class GridSearch:
         return GridBelief(cells, (flat[cells] / flat.sum()).astype(np.float32))
 
     def spread(self, belief: GridBelief) -> Spread:
-        """Move by each action, take out what arrives, weigh by each observation."""
         slot = np.full(self.target.size, -1, dtype=np.int32)
         room = min(self.target.size, len(belief.cells) * self.n_actions)
         cells, table = np.empty(room, dtype=np.int32), np.empty((room, len(self._edges.action)), dtype=np.float32)
         reward = np.empty(self.n_actions)
-        rows = kernel.spread_belief(
-            belief.cells, belief.weights, self.successor, self.chances, slot, cells, table, reward
-        )
+        space = slot, cells, table, reward
+        rows = kernel.spread_belief(belief.cells, belief.weights, self.successor, self.chances, *space)
         children = cells[:rows], table[:rows]
         probability = np.einsum("ij->j", children[1], dtype=np.float64)  # as the sum over axis 0, and faster
         return Spread(belief, reward, probability, children)
 
     def child(self, spread: Spread, edge: int) -> GridBelief:
-        """What is believed after one move and observation."""
         cells, table = spread.children
         column = table[:, edge]
         there = column > 0
@@ -157,11 +130,9 @@ class GridSearch:
         return GridBelief(belief.cells, weights / total) if total > 0 else belief
 
     def vectors(self) -> GridVectors:
-        """The blind policies: keep going in one direction."""
         return GridVectors(self)
 
     def upper(self) -> GridUpper:
-        """The fully observed search: straight to the target."""
         return GridUpper(self)
 
     @cached_property
@@ -192,19 +163,15 @@ class GridUpper:
     bytes = 0
 
     def __init__(self, model: GridSearch) -> None:
-        self._straight = model.straight
-        self._in_target = model.in_target
+        self._model, self._straight = model, model.straight
 
     def states(self, block: int = 0) -> np.ndarray:
-        """Value of each cell if the position were known; no belief contains the target region."""
-        return np.where(self._in_target, np.inf, self._straight)
+        return np.where(self._model.in_target, np.inf, self._straight)  # no belief contains the target region
 
     def at(self, belief: GridBelief) -> float:
-        """Expected value over the belief's cells."""
         return float(self._straight[belief.cells] @ belief.weights)
 
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
-        """Expected value over each child's cells."""
         if since >= 0:
             return
         cells, table = spread.children
@@ -261,20 +228,15 @@ class GridVectors:
 
     @property
     def bytes(self) -> int:
-        """Memory of the vectors."""
         return self._tiles.nbytes
 
     def actions(self, block: int = 0) -> np.ndarray:
-        """Action of each vector."""
         return self._actions
 
     def array(self, block: int = 0) -> np.ndarray:
-        """All vectors, float32[vector, cell]."""
-        flat = self._tiles.transpose(0, 2, 1).reshape(-1, self._model.target.size)
-        return flat[: len(self)]
+        return self._tiles.transpose(0, 2, 1).reshape(-1, self._model.target.size)[: len(self)]
 
     def add(self, block: int, vector: np.ndarray, action: int) -> int:
-        """Add one vector over all cells; returns its number."""
         number = self._reserve(action)
         self._tiles[number // kernel.LANES, :, number % kernel.LANES] = vector
         return number
@@ -290,7 +252,6 @@ class GridVectors:
         return number
 
     def improve(self, spread: Spread, since: int, lower: np.ndarray, pick: np.ndarray) -> None:
-        """Raise each child's lower bound by the vectors added after ``since``."""
         first = int(self._stamps.searchsorted(since))
         if first >= len(self):
             return
@@ -310,20 +271,16 @@ class GridVectors:
         kernel.best_vectors(self._tiles, first, len(self), cells, table, rows[:n], sums, best, pick)
 
     def back_up(self, spread: Spread, action: int, pick: np.ndarray) -> int:
-        """Add the vector of ``action``, then ``pick``."""
-        model = self._model
-        number = self._reserve(action)
-        chosen = pick[model.edges(0).first[action] : model.edges(0).first[action + 1]]
+        model, number, first = self._model, self._reserve(action), self._model.edges(0).first
+        chosen = pick[first[action] : first[action + 1]]
         step = model.successor, model.chances, np.float32(model.discount), model.in_target
         kernel.back_up(self._tiles, chosen, action, *step, number)
         return number
 
     def value(self, belief: GridBelief, number: int) -> float:
-        """Inner product with one vector."""
         return float(kernel.value_of(self._tiles, number, belief.cells, belief.weights))
 
     def best(self, belief: GridBelief) -> tuple[int, float]:
-        """Best vector for a belief, and its value."""
         best, pick = np.full(1, -np.inf, dtype=np.float32), np.zeros(1, dtype=np.int64)
         self._compare(0, belief.cells, belief.weights[:, None], best, pick)
         return int(pick[0]), self.value(belief, int(pick[0]))
@@ -332,22 +289,18 @@ class GridVectors:
         self, start: np.ndarray, size: np.ndarray, cells: np.ndarray, weights: np.ndarray, negligible: float
     ) -> np.ndarray:
         """Best vector of many beliefs, which may share cells (layout in :mod:`whiffclock.pomdp.belief`)."""
-        main_start, main_size = np.empty_like(start), np.empty_like(size)
         room = int(size.sum())
         main_cells, main_weights = np.empty(room, dtype=cells.dtype), np.empty(room, dtype=np.float32)
-        kernel.main_cells(start, size, cells, weights, negligible, main_start, main_size, main_cells, main_weights)
-        best = np.full(len(start), -np.inf, dtype=np.float32)
-        index = np.zeros(len(start), dtype=np.int64)
+        main = np.empty_like(start), np.empty_like(size), main_cells, main_weights
+        kernel.main_cells(start, size, cells, weights, negligible, *main)
+        best, index = np.full(len(start), -np.inf, dtype=np.float32), np.zeros(len(start), dtype=np.int64)
         sums = np.empty(kernel.LANES, dtype=np.float32)
-        kernel.choose_vectors(
-            self._tiles, len(self), main_start, main_size, main_cells, main_weights, sums, best, index
-        )
+        kernel.choose_vectors(self._tiles, len(self), *main, sums, best, index)
         return index
 
     def keep(self, kept: list[np.ndarray]) -> None:
-        """Keep only these vectors; the others' room is used again."""
         chosen = kept[0]
-        for number, old in enumerate(chosen):
+        for number, old in enumerate(chosen):  # in place, and the others' room is used again
             if number != old:
                 lanes = self._tiles[old // kernel.LANES, :, old % kernel.LANES]
                 self._tiles[number // kernel.LANES, :, number % kernel.LANES] = lanes

@@ -6,11 +6,27 @@ blocks are small, and so are their alpha vectors. From a block, the possible ste
 action and observation, each of which leads into one block.
 
 A :class:`Spread` is a belief together with all its children, computed at once. Solver, bounds and policies
-work on spreads; only the model knows what is inside. There are two models, with the same methods:
-:class:`~whiffclock.pomdp.gridsearch.GridSearch` and :class:`~whiffclock.pomdp.blocks.BlockModel`. Each makes
-its own ``Vectors`` (the lower bound: alpha vectors, numbered within their block) and ``Upper`` (the upper
-bound). Both count what was added to them in a ``stamp``: what has been compared at this moment need not be
-compared again.
+work on spreads; only the model knows what is inside. There are two models, :class:`~gridsearch.GridSearch` and
+:class:`~blocks.BlockModel`, and each has its own ``Vectors`` and ``Upper``. All have these methods.
+
+Model
+    ``root()``: the initial belief. ``edges(block)``: the possible steps. ``spread(belief)``: all its children;
+    ``child(spread, edge)``: one of them as a belief of its own. ``key(belief)``: equal for beliefs that differ by
+    rounding only, or None where two histories hardly ever lead to the same. ``vectors()``, ``upper()``: first bounds.
+Vectors, the lower bound: alpha vectors, numbered within their block
+    ``array(block)``, ``actions(block)``: all vectors [vector, state], and their actions. ``add(block, vector,
+    action)`` returns the new vector's number; so does ``back_up(spread, action, pick)``, which adds the vector of an
+    action followed by those picked for each edge. ``improve(spread, since, lower, pick)``: raise each child's lower
+    bound by the vectors added after ``since``. ``value(belief, number)``: inner product. ``best(belief)``: number
+    and value of the best vector. ``keep(kept)``: drop all others; numbers by block. ``first``: so many are never
+    dropped.
+Upper, the upper bound
+    ``states(block)``: of each state. ``at(belief)``: of one belief. ``children(spread, since, upper, action)``: lower
+    those of all children, or an action's, by what was learned after ``since``, or if that is -1, by the first bound.
+    ``learn(belief, value)``: the value is at most this. ``interpolates``: whether others learn from that.
+
+Both bounds count what was added to them in a ``stamp``: what has been compared at this moment need not be compared
+again. ``bytes`` is the memory they take.
 """
 
 from __future__ import annotations

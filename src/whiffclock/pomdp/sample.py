@@ -94,9 +94,8 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
         back_up_upper(tree, node, spread)
         lower, upper, gamma = tree.lower[node], tree.upper[node], tree.gamma(node)
         predictor.visit(node, entropy(spread.belief.weights))
-        if predictor(node) <= floor and upper <= max(ceiling, lower + allowed):
-            break
-        if upper - lower <= _CLOSED * allowed:
+        useless = predictor(node) <= floor and upper <= max(ceiling, lower + allowed)
+        if useless or upper - lower <= _CLOSED * allowed:
             break
         low = tree.action_values(node, spread, tree.edge_lower)
         high = tree.action_values(node, spread, tree.edge_upper)
@@ -122,16 +121,14 @@ def _most_uncertain(tree: Tree, node: int, spread: Spread, action: int, allowed:
     Where no gap is beyond that, the published rule would prefer the least probable edge; here it is the most
     probable gap then. Where there is no gap at all, the probability is given as 0.
     """
-    first = tree.model.edges(int(tree.block[node])).first
-    start = int(tree.first_edge[node] + first[action])
-    of = slice(start, int(tree.first_edge[node] + first[action + 1]))
-    chance = spread.probability[first[action] : first[action + 1]]
-    gap = np.where(chance > 0, tree.edge_upper[of] - tree.edge_lower[of], 0.0)
+    here, of = tree.edges_of(node), tree.of_action(node, action)
+    chance = spread.probability[of]
+    gap = np.where(chance > 0, tree.edge_upper[here][of] - tree.edge_lower[here][of], 0.0)
     worth = chance * np.maximum(gap - allowed, 0.0)
     if not worth.any():
         worth = chance * gap
     chosen = int(worth.argmax())
-    return int(first[action]) + chosen, float(chance[chosen]) if worth[chosen] > 0 else 0.0
+    return of.start + chosen, float(chance[chosen]) if worth[chosen] > 0 else 0.0
 
 
 def by_policy(tree: Tree, rng: np.random.Generator, depth: int) -> int:
@@ -146,8 +143,7 @@ def played(tree: Tree, rng: np.random.Generator, depth: int) -> Walk:
         walk.append((node, spread))
         see_vectors(tree, node, spread)
         action = int(tree.action_values(node, spread, tree.edge_lower).argmax())
-        edge = _draw(tree, node, action, spread.probability, rng.random())
-        if edge < 0:
+        if (edge := _draw(tree, node, action, spread.probability, rng.random())) < 0:
             break
         node, spread = descend(tree, node, spread, edge)
     return walk
@@ -160,14 +156,9 @@ def by_upper(tree: Tree, rng: np.random.Generator, depth: int) -> int:
     while len(walk) < depth and tree.size - size < _NEW_PER_WALK:
         walk.append((node, spread))
         action = int(tree.action_values(node, spread, tree.edge_upper).argmax())
-        here = tree.edges_of(node)
-        worth = spread.probability * np.where(spread.probability > 0, tree.edge_upper[here], 0.0)
-        first = tree.model.edges(int(tree.block[node])).first
-        total = worth[first[action] : first[action + 1]].sum()
-        if total <= 0:
-            break
-        edge = _draw(tree, node, action, worth, rng.random() * total)
-        if edge < 0:
+        worth = spread.probability * np.where(spread.probability > 0, tree.edge_upper[tree.edges_of(node)], 0.0)
+        total = worth[tree.of_action(node, action)].sum()
+        if total <= 0 or (edge := _draw(tree, node, action, worth, rng.random() * total)) < 0:
             break
         node, spread = descend(tree, node, spread, edge)
     for node, spread in reversed(walk):
@@ -177,9 +168,9 @@ def by_upper(tree: Tree, rng: np.random.Generator, depth: int) -> int:
 
 def _draw(tree: Tree, node: int, action: int, weight: np.ndarray, drawn: float) -> int:
     """The edge of an action into whose share of the weights ``drawn`` falls; -1 beyond them all."""
-    first = tree.model.edges(int(tree.block[node])).first
-    share = weight[first[action] : first[action + 1]].cumsum()
-    return -1 if drawn >= share[-1] else int(first[action] + share.searchsorted(drawn, side="right"))
+    of = tree.of_action(node, action)
+    share = weight[of].cumsum()
+    return -1 if drawn >= share[-1] else of.start + int(share.searchsorted(drawn, side="right"))
 
 
 def _climb(tree: Tree, walk: Walk) -> int:

@@ -28,8 +28,11 @@ from whiffclock.pomdp.tree import Tree
 #: Shares of the backups when ways of sampling take turns. Where the upper bound does not interpolate, ten backups
 #: of :func:`by_upper` cost about as much as one of the others; a few of :func:`by_bounds` are needed all the same:
 #: left to itself, a policy never tries what it holds to be worse.
-_SHARES = {"policy": 1.0, "bounds": 1.0}
+_SHARES = {"mixed": {"policy": 1.0, "bounds": 1.0}, "published": {"bounds": 1.0}, "policy": {"policy": 1.0}}
 _SHARES_APART = {"policy": 1.0, "bounds": 0.1, "upper": 10.0}
+_BY = {"policy": by_policy, "upper": by_upper}
+
+Report = Callable[["Progress"], None]
 
 
 @dataclass(frozen=True)
@@ -68,37 +71,20 @@ class Solution:
 
 
 def solve(
-    model: Model,
-    settings: SolverSettings | None = None,
-    start: Start | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    model: Model, settings: SolverSettings | None = None, start: Start | None = None, progress: Report | None = None
 ) -> Solution:
     """Solve a POMDP as far as the settings allow; Ctrl-C ends it with what there is.
 
-    Parameters
-    ----------
-    start
-        Vectors to begin with: those of a policy solved before. What is not a lower bound is refused.
-    progress
-        Called about ten times a second.
+    ``start`` are vectors to begin with, those of a policy solved before; what is not a lower bound is refused.
+    ``progress`` is called about ten times a second.
     """
     with threadpool_limits(1), _interrupt() as interrupted:
-        return _Run(model, settings or SolverSettings(), start or [], progress, interrupted).solve()
+        return _Run(model, settings or SolverSettings(), start or []).solve(progress or (lambda _: None), interrupted)
 
 
 class _Run:
-    """One run of the solver."""
-
-    def __init__(
-        self,
-        model: Model,
-        settings: SolverSettings,
-        start: Start,
-        progress: Callable[[Progress], None] | None,
-        interrupted: threading.Event,
-    ) -> None:
-        self.settings, self.progress, self.interrupted = settings, progress, interrupted
-        self.clock = time.perf_counter()
+    def __init__(self, model: Model, settings: SolverSettings, start: Start) -> None:
+        self.settings, self.clock = settings, time.perf_counter()
         self.model, self.vectors, self.bound = model, model.vectors(), model.upper()
         add_start(model, self.vectors, self.bound, start)
         self.tree = Tree(model, self.vectors, self.bound)
@@ -108,45 +94,38 @@ class _Run:
         self.after_pruning = max(len(self.vectors), 500)
         self.history: list[Progress] = []
 
-    def solve(self) -> Solution:
-        """Sample, back up, prune."""
+    def solve(self, progress: Report, interrupted: threading.Event) -> Solution:
         back_up_lower(self.tree, 0, self.tree.root)
         back_up_upper(self.tree, 0, self.tree.root)
-        self._report()
-        while not (ended := self._ended()):
+        progress(self._record())
+        while not (ended := self._ended(interrupted.is_set())):
             self._sample()
             if len(self.vectors) > 1.3 * self.after_pruning:
                 prune(self.tree)
                 self.after_pruning = max(len(self.vectors), 500)
             if self._elapsed() - self.history[-1].seconds > 0.1:
-                self._report()
+                progress(self._record())
         prune(self.tree)
-        self._report()
-        last = self.history[-1]
-        total = sum(self.backups.values())
-        return Solution(self.model, self.vectors, last.lower, last.upper, total, last.seconds, ended, self.history)
+        progress(last := self._record())
+        found = last.lower, last.upper, last.backups, last.seconds
+        return Solution(self.model, self.vectors, *found, ended, self.history)
 
     def _sample(self) -> None:
         """One walk of whichever way of sampling has had fewer backups."""
-        sampling = self.settings.sampling
-        if sampling == "mixed":
-            shares = _SHARES if self.bound.interpolates else _SHARES_APART
-            way = min(shares, key=lambda name: self.backups[name] / shares[name])
-        else:
-            way = "policy" if sampling == "policy" else "bounds"
-        if way == "policy":
-            steps = by_policy(self.tree, self.rng, self.tree.depth)
-        elif way == "upper":
-            steps = by_upper(self.tree, self.rng, self.tree.depth)
-        else:
+        shares = _SHARES[self.settings.sampling]
+        if self.settings.sampling == "mixed" and not self.bound.interpolates:
+            shares = _SHARES_APART
+        way = min(shares, key=lambda name: self.backups[name] / shares[name])
+        if way == "bounds":
             epsilon = max(self.settings.gap, 0.5 * float(self.tree.upper[0] - self.tree.lower[0]))
-            steps = by_bounds(self.tree, epsilon, self.predictor)
-        self.backups[way] += steps
+            self.backups[way] += by_bounds(self.tree, epsilon, self.predictor)
+        else:
+            self.backups[way] += _BY[way](self.tree, self.rng, self.tree.depth)
 
-    def _ended(self) -> str:
+    def _ended(self, interrupted: bool) -> str:
         settings = self.settings
         require_in_order(float(self.tree.lower[0]), float(self.tree.upper[0]))
-        if self.interrupted.is_set():
+        if interrupted:
             return "interrupted"
         if self.tree.upper[0] - self.tree.lower[0] <= settings.gap:
             return "gap reached"
@@ -162,23 +141,20 @@ class _Run:
     def _megabytes(self) -> float:
         return (self.tree.bytes + self.vectors.bytes + self.bound.bytes) / 1e6
 
-    def _report(self) -> None:
-        lower, upper = float(self.tree.lower[0]), float(self.tree.upper[0])
-        total = sum(self.backups.values())
+    def _record(self) -> Progress:
+        lower, upper, total = float(self.tree.lower[0]), float(self.tree.upper[0]), sum(self.backups.values())
         state = Progress(lower, upper, len(self.vectors), total, self.tree.size, self._elapsed(), self._megabytes())
         self.history.append(state)
-        if self.progress is not None:
-            self.progress(state)
+        return state
 
 
 @contextmanager
 def _interrupt() -> Iterator[threading.Event]:
     """Ctrl-C sets a flag, so that the solver can finish what it is at; a second one is not held back."""
-    flag = threading.Event()
+    flag, before = threading.Event(), signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread():
         yield flag
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def stop(signum: int, frame: Any) -> None:
         flag.set()

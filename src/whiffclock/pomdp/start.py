@@ -32,36 +32,29 @@ def add_start(model: Model, vectors: Vectors, upper: Upper, start: Start) -> Non
     for i, (block, vector, action) in enumerate(start):
         known = 0 <= block < model.n_blocks and 0 <= action < model.n_actions
         worth = upper.states(block) if known else np.empty(0)
-        require(
-            known and np.shape(vector) == worth.shape and bool(np.isfinite(vector).all()),
-            f"Vector {i} to start from does not fit the model: its block, action or number of values is another, or "
-            "a value is not finite.",
-        )
+        fits = known and np.shape(vector) == worth.shape and bool(np.isfinite(vector).all())
+        why = "its block, action or number of values is another, or a value is not finite"
+        require(fits, f"Vector {i} to start from does not fit the model: {why}.")
         excess = vector - worth - _ROUNDING * np.maximum(1.0, np.abs(worth))
         s = int(excess.argmax())
-        require(
-            bool(excess[s] <= 0),
-            f"Vector {i} to start from is not a lower bound: it promises {vector[s]:.5g} in a state worth at most "
-            f"{worth[s]:.5g}.",
-        )
+        why = f"it promises {vector[s]:.5g} in a state worth at most {worth[s]:.5g}"
+        require(bool(excess[s] <= 0), f"Vector {i} to start from is not a lower bound: {why}.")
         vectors.add(block, vector, action)
     if start:
         tree = Tree(model, vectors, upper)
         promised, missing = tree.lower[0], shortfall(tree, np.random.default_rng(0))
         mean, error = missing.mean(), missing.std() / math.sqrt(len(missing) - 1)
-        require(
-            bool(mean <= 3 * error + _ROUNDING * max(1.0, abs(promised))),
-            f"The vectors to start from are not lower bounds: they promise {promised:.5g} at the initial belief, where "
-            f"their policy earns {promised - mean:.5g} ± {error:.2g}.",
-        )
+        earned = f"their policy earns {promised - mean:.5g} ± {error:.2g}"
+        why = f"they promise {promised:.5g} at the initial belief, where {earned}"
+        allowed = 3 * error + _ROUNDING * max(1.0, abs(promised))
+        require(bool(mean <= allowed), f"The vectors to start from are not lower bounds: {why}.")
 
 
 def require_in_order(lower: float, upper: float) -> None:
     """Refuse the start if it has led to a lower bound above the upper one."""
-    require(
-        lower <= upper + _ROUNDING * max(1.0, abs(upper)),
-        f"The vectors to start from are not lower bounds: they led to {lower:.5g}, above the upper bound {upper:.5g}.",
-    )
+    why = f"they led to {lower:.5g}, above the upper bound {upper:.5g}"
+    in_order = lower <= upper + _ROUNDING * max(1.0, abs(upper))
+    require(in_order, f"The vectors to start from are not lower bounds: {why}.")
 
 
 def shortfall(tree: Tree, rng: np.random.Generator, walks: int = 16) -> np.ndarray:

@@ -11,61 +11,42 @@ import scipy.sparse as sp
 
 from whiffclock.params import require
 
-_SUM_TOLERANCE = 1e-4  # files print probabilities with few digits
+SUM_TOLERANCE = 1e-4
+"""How far from one probabilities may sum, since files print few digits; readers then scale them to sum to one."""
 
 
 @dataclass(frozen=True)
 class TabularModel:
-    """A POMDP in tables.
+    """A POMDP in tables; names are numbers where a model has none.
 
-    Attributes
-    ----------
-    transition
-        For each action, a sparse matrix [state, next state] whose rows sum to one.
-    observation
-        For each action, a sparse matrix [next state, observation] whose rows sum to one.
-    reward
-        Expected immediate reward, float64[action, state].
-    initial
-        Initial belief, float64[state].
-    discount
-        Factor by which the next step's reward counts less.
-    states, actions, observations
-        Names; numbered where a model has none.
-    visible
-        Where the model has fully observed variables, the joint value of them in each state, int64[state].
-        Used to exchange policies with solvers that factor it out; the solver here finds out by itself.
+    Where it has fully observed variables, ``visible`` is the joint value of them in each state. It is used to exchange
+    policies with solvers that factor it out; the solver here finds out by itself.
     """
 
-    transition: tuple[sp.csr_array, ...]
-    observation: tuple[sp.csr_array, ...]
-    reward: np.ndarray
-    initial: np.ndarray
+    transition: tuple[sp.csr_array, ...]  # by action, [state, next state]; rows sum to one
+    observation: tuple[sp.csr_array, ...]  # by action, [next state, observation]; rows sum to one
+    reward: np.ndarray  # expected, float64[action, state]
+    initial: np.ndarray  # belief, float64[state]
     discount: float
     states: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     observations: tuple[str, ...] = ()
-    visible: np.ndarray | None = field(default=None, repr=False)
+    visible: np.ndarray | None = field(default=None, repr=False)  # int64[state]
 
     def __post_init__(self) -> None:
         n_actions, n_states = self.reward.shape
         n_observations = self.observation[0].shape[1]
         require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
-        require(
-            len(self.transition) == len(self.observation) == n_actions,
-            f"There are rewards for {n_actions} actions, transitions for {len(self.transition)} and observations "
-            f"for {len(self.observation)}; each action needs all three.",
-        )
+        moved, seen = len(self.transition), len(self.observation)
+        counts = f"rewards for {n_actions} actions, transitions for {moved} and observations for {seen}"
+        require(moved == seen == n_actions, f"There are {counts}; each action needs all three.")
         for a in range(n_actions):
             _require_stochastic(self.transition[a], (n_states, n_states), f"transition of action {a}")
             _require_stochastic(self.observation[a], (n_states, n_observations), f"observation of action {a}")
         require(bool(np.isfinite(self.reward).all()), "A reward is not a finite number.")
-        require(
-            self.initial.shape == (n_states,)
-            and bool((self.initial >= 0).all())
-            and abs(self.initial.sum() - 1) < _SUM_TOLERANCE,
-            f"The initial belief must be {n_states} probabilities that sum to one.",
-        )
+        proper = (self.initial >= 0).all() and abs(self.initial.sum() - 1) < SUM_TOLERANCE
+        fits = self.initial.shape == (n_states,) and bool(proper)
+        require(fits, f"The initial belief must be {n_states} probabilities that sum to one.")
         for names, n in (("states", n_states), ("actions", n_actions), ("observations", n_observations)):
             if not getattr(self, names):
                 object.__setattr__(self, names, tuple(str(i) for i in range(n)))
@@ -75,12 +56,10 @@ class TabularModel:
 def _require_stochastic(matrix: sp.csr_array, shape: tuple[int, int], what: str) -> None:
     require(matrix.shape == shape, f"The {what} is {matrix.shape[0]} x {matrix.shape[1]}, not {shape[0]} x {shape[1]}.")
     require(bool((matrix.data >= 0).all()), f"The {what} has a negative probability.")
-    off = np.abs(matrix.sum(axis=1) - 1)
-    worst = int(off.argmax())
-    require(
-        bool(off[worst] < _SUM_TOLERANCE),
-        f"The {what} sums to {1 + off[worst]:g} or {1 - off[worst]:g} in state {worst}; it must sum to one.",
-    )
+    sums = matrix.sum(axis=1)
+    worst = int(np.abs(sums - 1).argmax())
+    proper = bool(abs(sums[worst] - 1) < SUM_TOLERANCE)
+    require(proper, f"The {what} sums to {sums[worst]:g} in state {worst}; it must sum to one.")
 
 
 def entries_of_rows(matrix: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

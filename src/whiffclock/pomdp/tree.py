@@ -14,39 +14,22 @@ from whiffclock.pomdp.model import Model, Spread, Upper, Vectors, grown
 
 
 class Tree:
-    """Nodes and edges.
+    """Nodes, of which 0 is the ``root``, and edges; ``pick`` is the best vector known.
 
-    Attributes
-    ----------
-    lower, upper
-        Bounds of each node, float64[node].
-    pick
-        Best vector known for each node, int32[node].
-    seen_vectors, seen_upper
-        Up to which stamp the node's edges were compared with vectors, and each action's edges with what the
-        upper bound has learned.
-    edge_lower, edge_upper, edge_pick, edge_block, child
-        For each edge; ``child`` is a node or -1.
-    root
-        The initial belief and its children: node 0.
-    depth
-        Steps after which a reward counts a hundredth.
+    ``seen_vectors`` and ``seen_upper`` say up to which stamp a node's edges were compared with vectors, and each
+    action's edges with what the upper bound has learned. An edge without a node has the ``child`` -1. ``depth`` is the
+    number of steps after which a reward counts a hundredth.
     """
 
     def __init__(self, model: Model, vectors: Vectors, upper: Upper) -> None:
         self.model, self.vectors, self.bound = model, vectors, upper
         self.size = self.edges_used = 0
         self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
-        self.block = np.empty(64, dtype=np.int32)
-        self.first_edge = np.empty(65, dtype=np.int64)
-        self.first_edge[0] = 0
-        self.lower, self.upper = np.empty(64), np.empty(64)
-        self.pick = np.empty(64, dtype=np.int32)
+        self.first_edge = np.zeros(65, dtype=np.int64)
+        self.lower, self.upper, self.edge_lower, self.edge_upper = np.empty((4, 64))
+        self.block, self.pick, self.edge_pick, self.edge_block, self.child = np.empty((5, 64), dtype=np.int32)
         self.seen_vectors = np.empty(64, dtype=np.int64)
         self.seen_upper = np.empty((64, model.n_actions), dtype=np.int64)
-        self.edge_lower, self.edge_upper = np.empty(64), np.empty(64)
-        self.edge_pick, self.child = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int32)
-        self.edge_block = np.empty(64, dtype=np.int32)
         self._known: dict[bytes, int] = {}
         belief: Any = model.root()
         self.root = model.spread(belief)
@@ -66,6 +49,11 @@ class Tree:
     def edges_of(self, node: int) -> slice:
         """Where the edges of a node are."""
         return slice(int(self.first_edge[node]), int(self.first_edge[node + 1]))
+
+    def of_action(self, node: int, action: int) -> slice:
+        """Where the edges of an action are, counted from the node's first."""
+        first = self.model.edges(int(self.block[node])).first
+        return slice(int(first[action]), int(first[action + 1]))
 
     def find(self, belief: Any) -> int:
         """The node of an equal belief, or -1."""

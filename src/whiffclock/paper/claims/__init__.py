@@ -16,13 +16,12 @@ import numpy as np
 
 import whiffclock
 from whiffclock.formatting import nan_to_null
-from whiffclock.paper.claims import recoveries, searches
+from whiffclock.paper.claims import recoveries, searches  # noqa: F401
 from whiffclock.paper.claims.table import CLAIMS, EVIDENCE, add_claims, evidence
 from whiffclock.paper.claims.verdict import Claim, Verdict, decide, without_numbers
 from whiffclock.paper.dataset import Datasets, in_order
 
-__all__ = ["CLAIMS", "Claim", "Verdict", "add_claims", "claims_json", "evidence", "judge", "recoveries"]
-__all__ += ["searches"]
+__all__ = ["CLAIMS", "Claim", "Verdict", "add_claims", "claims_json", "evidence", "judge"]
 
 
 def judge(data: Datasets, claims: Iterable[Claim] | None = None) -> list[Verdict]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import DRAWS, Draws, average, each, interval, over_each, sign, trend
+from whiffclock.paper.claims.resampling import DRAWS, Draws, average, combined, each, interval, over_each, sign, trend
 from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, parts
 from whiffclock.paper.quantiles import weighted_quantiles
@@ -66,7 +66,7 @@ def _modes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
     for label, (name, smaller, larger) in wanted.items():
         pair = [measure(data, name, ds.TWO, mode) for mode in (smaller, larger)]
         signs = over_each(xr.apply_ufunc(sign, *pair), rng, take=np.mean)
-        draws[label] = average(list(signs.values()))
+        draws[label] = average(signs.values())
         also[label] = {environment: one.value for environment, one in signs.items()}
     return Evidence(parts(draws, margins["net"]), also)
 
@@ -77,11 +77,8 @@ def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
     certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name])[0] > 0]
     if not certain:
         return Evidence([], why="None of the three trends is certain here in the first place, so none can survive.")
-    draws = {}
-    for truncation in TRUNCATIONS:
-        if truncation != MAIN_TRUNCATION and "upwind_search" in certain:
-            label = f"upwind search, truncation: {truncation}"
-            draws[label] = _trend(rng, data, "upwind_search", truncation=truncation)
+    cuts = [name for name in TRUNCATIONS if name != MAIN_TRUNCATION and "upwind_search" in certain]
+    draws = {f"upwind search, truncation: {cut}": _trend(rng, data, "upwind_search", truncation=cut) for cut in cuts}
     for condition, ensemble in ds.CONDITIONS.items():
         for name in certain:
             if ensemble != ds.SINGLE and (condition, name) not in _EXCEPTIONS:
@@ -103,7 +100,7 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
             breadths[f"breadth of {words}"] = average([_breadth(*one.quantiles(name, 0.1, 0.9)) for one in ensembles])
         if name in _GROWING:
             longest = [one.quantiles(name, 0.9)[0] for one in ensembles]
-            tails[f"tail of {words}"] = _ordered(longest)
+            tails[f"tail of {words}"] = combined(_ordered, *longest)
             values = [one.value for one in longest]
             also[f"90% quantile of {words}"] = dict(zip(ds.ENVIRONMENT_NAMES, values, strict=True))
     return Evidence(parts(breadths, margins["breadth"]) + parts(tails, margins["tail"]), also)
@@ -149,9 +146,6 @@ def _breadth(low: Draws, high: Draws) -> Draws:
     return Draws(value, relative(low.draws, high.draws), low.n, low.freedom)
 
 
-def _ordered(quantiles: Sequence[Draws]) -> Draws:
+def _ordered(*quantiles: ArrayLike) -> np.ndarray:
     """Share of the pairs of environments in which the sparser has the larger quantile, minus the opposite."""
-    pairs = list(combinations(quantiles, 2))
-    value = float(np.mean([sign(a.value, b.value) for a, b in pairs]))
-    draws = np.mean([sign(a.draws, b.draws) for a, b in pairs], axis=0)
-    return Draws(value, draws, min(one.n for one in quantiles), sum(one.freedom for one in quantiles))
+    return np.mean([sign(a, b) for a, b in combinations(quantiles, 2)], axis=0)

@@ -12,7 +12,7 @@ no effect, 0.3 to 4% of such intervals lie above zero, for 5 to 20 agents and di
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -35,14 +35,14 @@ class Draws:
 
     value: float
     draws: np.ndarray
-    #: Agents of the smallest ensemble behind it.
-    n: int
-    #: Agents of all these ensembles together, one less for each ensemble.
-    freedom: int
+    n: int  # agents of the smallest ensemble behind it
+    freedom: int  # agents of all these ensembles together, one less for each ensemble
 
     def __sub__(self, other: Draws) -> Draws:
-        n, freedom = min(self.n, other.n), self.freedom + other.freedom
-        return Draws(self.value - other.value, self.draws - other.draws, n, freedom)
+        return combined(np.subtract, self, other)
+
+
+_NOTHING = Draws(np.nan, np.full(DRAWS, np.nan), 0, 0)
 
 
 def interval(number: Draws, comparisons: int = 1) -> tuple[float, float]:
@@ -67,7 +67,7 @@ def over_agents(
     known = every[~np.isnan(every).reshape(len(every), -1).any(axis=1)]
     n = len(known)
     if n == 0:
-        return nothing()
+        return _NOTHING
     chosen = rng.integers(n, size=(DRAWS, n))
     if strata is None:
         return Draws(float(take(known)), take(known[chosen], axis=1), n, n - 1)
@@ -101,7 +101,7 @@ def trend(groups: Iterable[ArrayLike], rng: np.random.Generator) -> Draws:
     ensembles = [ensemble[~np.isnan(ensemble)] for ensemble in ensembles]
     sizes = [len(ensemble) for ensemble in ensembles]
     if min(sizes) == 0:
-        return nothing()
+        return _NOTHING
     weights = [resampled(size, rng) for size in sizes]
     values, draws = [], []
     for i, j in combinations(range(len(sizes)), 2):
@@ -111,16 +111,15 @@ def trend(groups: Iterable[ArrayLike], rng: np.random.Generator) -> Draws:
     return Draws(float(np.mean(values)), np.mean(draws, axis=0), min(sizes), sum(sizes) - len(sizes))
 
 
-def average(numbers: Sequence[Draws]) -> Draws:
-    """Mean of several numbers, each with an ensemble of its own."""
-    value = float(np.mean([one.value for one in numbers]))
-    draws = np.mean([one.draws for one in numbers], axis=0)
+def combined(function: Callable[..., Any], *numbers: Draws) -> Draws:
+    """A function of several numbers, each with an ensemble of its own."""
+    value, draws = float(function(*(one.value for one in numbers))), function(*(one.draws for one in numbers))
     return Draws(value, draws, min(one.n for one in numbers), sum(one.freedom for one in numbers))
 
 
-def nothing() -> Draws:
-    """No number at all."""
-    return Draws(np.nan, np.full(DRAWS, np.nan), 0, 0)
+def average(numbers: Iterable[Draws]) -> Draws:
+    """Mean of several numbers."""
+    return combined(lambda *values: np.mean(values, axis=0), *numbers)
 
 
 def sign(first: ArrayLike, second: ArrayLike) -> np.ndarray:

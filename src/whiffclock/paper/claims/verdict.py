@@ -90,15 +90,12 @@ class Claim:
     """A statement of the paper as an executable check."""
 
     id: str
-    #: The statement in a few words, and in full (ours, not the paper's).
-    title: str
-    statement: str
-    #: What is computed, and where it must lie; and what such a number is, in a few words.
-    statistic: str
-    quantity: str
-    #: The figures whose data it rests on, and its place in the paper.
-    figures: tuple[str, ...]
-    place: str
+    title: str  # the statement in a few words
+    statement: str  # in full (ours, not the paper's)
+    statistic: str  # what is computed, and where it must lie
+    quantity: str  # what such a number is, in a few words
+    figures: tuple[str, ...]  # whose data it rests on
+    place: str  # in the paper
     margins: Margins = field(default_factory=dict)
 
 

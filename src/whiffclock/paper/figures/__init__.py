@@ -35,16 +35,14 @@ _METADATA: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A figure on disk, and what a page needs to show it."""
+    """A figure on disk, and what a page needs to show it; ``width`` is in inches, of one column or two."""
 
     figure: str
     title: str
     caption: str
     png: Path
     pdf: Path
-    #: Empty where it is too long for a page, which then takes the PNG.
-    svg: str
-    #: In inches: one column of a journal, or two.
+    svg: str  # empty where it is too long for a page, which then takes the PNG
     width: float
 
 

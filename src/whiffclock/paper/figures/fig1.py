@@ -22,7 +22,6 @@ _DASHES = (0, (3, 1.5))
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     setting = data["setting"]
     figure = style.new_figure(style.TWO_COLUMNS, 6.5)
     grid = figure.add_gridspec(2, 2, height_ratios=[1.75, 4.7], width_ratios=[1, 1.12])
@@ -42,7 +41,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     setting, search = data["setting"], data["setting"]["search"]
     returns = setting["curve"].sel(kind=SINGLE, column="G")
     return words.caption("fig1", data)(

@@ -21,7 +21,6 @@ _ALL = (*_KINDS, *_BASELINES)
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.ONE_COLUMN, 5.6)
     for letter, axes, (metric, label) in zip("abc", figure.subplots(3, 1), style.PERFORMANCE.items(), strict=True):
         _metric(axes, data, metric)
@@ -34,7 +33,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     returns, arrivals = ({kind: _agents(data, kind, metric) for kind in _ALL} for metric in ("G", "f+"))
     return words.caption("fig2", data)(
         angles=words.each(data.searches["cast_angle"], ".0f"),

@@ -8,7 +8,7 @@ from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.paper.dataset import MODE, SINGLE, Datasets, at_home, best_agents, recovery, void_path
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import metric_panels
-from whiffclock.paper.figures.plane import frame, legibility, limits, metrics_on_path, trail, wind
+from whiffclock.paper.figures.plane import legibility, limits, metrics_on_path, trail, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, density, failing, last_whiffs, median_last_whiff
 
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"
@@ -16,7 +16,6 @@ NEEDS = ("single-Q at home",)
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     best = best_agents(data, SINGLE)
     paths = {e: void_path(data, SINGLE, MODE, e, int(best.sel(environment=e))) for e in style.COLOURS}
     shown = limits(paths.values())
@@ -26,9 +25,8 @@ def draw(data: Datasets) -> Figure:
     top = np.asarray(rows[0].subgridspec(1, 4).subplots())
     for axes, (name, path) in zip(top, paths.items(), strict=True):
         trail(axes, path, style.COLOURS[name])
-        frame(axes, shown)
+        axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)")
         style.environment_title(axes, name, "a" if axes is top[0] else "")
-        axes.set_xlabel("x (cells)")
         axes.tick_params(labelleft=axes is top[0])
     top[0].set_ylabel("y (cells)")
     wind(top[0])
@@ -42,7 +40,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     geometry, lost = recovery(data, SINGLE, MODE)["geometry_of"], at_home(data.searches["lost"], SINGLE)
     medians = (
         f"{label} {words.medians(geometry.sel(geometry=metric), '.0f')} {unit}"

@@ -14,7 +14,6 @@ NEEDS = ("single-Q at home", "single-Q elsewhere", "two-Q at home", "two-Q elsew
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 4.7)
     above, below = figure.subplots(2, 1)
     for i, trained in enumerate(ENVIRONMENT_NAMES):
@@ -40,7 +39,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     first, last = ENVIRONMENT_NAMES[0], ENVIRONMENT_NAMES[-1]
     single, two = (data.searches.sel(kind=kind) for kind in (SINGLE, TWO))
     to_poor, to_rich = (single.sel(trained=a, tested=b) for a, b in ((first, last), (last, first)))

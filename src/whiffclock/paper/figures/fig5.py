@@ -27,7 +27,6 @@ _CHAINS = ((_CHAIN, _PLUS_FACE), (-_CHAIN, _MINUS_FACE))
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 2.35)
     diagram, shares = figure.subplots(1, 2, width_ratios=[3, 1])
     _diagram(diagram, data.facts["horizon"], shared=not data.facts.get("split_zero", False))
@@ -37,7 +36,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     shared = not data.facts.get("split_zero", False)
     return words.caption("fig5", data)(
         zero="The two chains share state 0" if shared else "Each chain has a state 0 of its own",

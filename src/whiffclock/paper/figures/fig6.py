@@ -19,7 +19,6 @@ _CORE = 3
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 4.9)
     grid = figure.subplots(len(ENVIRONMENT_NAMES), 2, subplot_kw={"facecolor": style.PALE})
     contours = data["usage"].attrs["contours"]
@@ -36,16 +35,14 @@ def draw(data: Datasets) -> Figure:
     bar.set_label("mean blank at a fixed cell (snapshots)")
     bar = figure.colorbar(uses, ax=list(grid[:, 1]), location="top", shrink=0.75, aspect=38, pad=0.012)
     bar.set_label(f"share of decisions in {style.PLUS}")
-    for axes in grid[:-1].flat:
-        axes.tick_params(labelbottom=False)
-    for axes in grid[-1]:
-        axes.set_xlabel("x downwind of the source (cells)")
+    for axes in grid.flat:
+        axes.tick_params(labelbottom=axes in grid[-1])
+        axes.set_xlabel("x downwind of the source (cells)" if axes in grid[-1] else "")
     plume_note(grid[0, 0], data)
     return figure
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     decisions, contours = data["usage"]["decisions"], data["usage"].attrs["contours"]
     core = abs(decisions["y"] - data.facts["source"][1]) <= _CORE
     return words.caption("fig6", data)(

@@ -8,7 +8,7 @@ from whiffclock.paper import dataset
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import Fill, key, metric_panels
-from whiffclock.paper.figures.plane import frame, limits, trail, wind
+from whiffclock.paper.figures.plane import limits, trail, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, draw_last_whiffs, failing
 
 TITLE = "What the two modes of the two-Q agent learn"
@@ -29,7 +29,6 @@ _ALONE = {
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     paths, colours = _paths(data)
     shown = limits(path for row in paths for path in row)
     height = 2 * (style.TWO_COLUMNS / 5.2 * float(np.clip(shown.height / shown.width, 0.3, 1.15)) + 0.12) + 0.4
@@ -44,7 +43,7 @@ def draw(data: Datasets) -> Figure:
     grid = np.asarray(rows[1].subgridspec(2, 5).subplots())
     for (i, j), axes in np.ndenumerate(grid):
         trail(axes, paths[i][j], colours[i][j])
-        frame(axes, shown)
+        axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)" if i == 1 else "")
         axes.tick_params(labelleft=j == 0, labelbottom=i == 1)
     _label_paths(grid, data.facts["heuristic_from"])
     _alone(figure.add_subplot(rows[2]), data)
@@ -52,7 +51,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     both = {word: recovery(data, TWO, mode)["geometry_of"] for mode, word in ((MINUS, "Q⁻"), (PLUS, "Q⁺"))}
 
     def medians(metric: str) -> str:
@@ -83,8 +81,6 @@ def _label_paths(grid: np.ndarray, origins: list[str]) -> None:
     for j, name in enumerate(ENVIRONMENT_NAMES):
         style.environment_title(grid[0, j], name, "b" if j == 0 else "")
     style.title(grid[0, -1], "c", "2Q$^h$")
-    for axes in grid[1]:
-        axes.set_xlabel("x (cells)")
     for axes, name in zip(grid[:, -1], origins, strict=True):
         looks = {"ha": "right", "fontsize": 5.8, "color": style.dark(style.COLOURS[name])}
         axes.text(0.97, 0.04, f"from {name}", transform=axes.transAxes, **looks)

@@ -20,7 +20,6 @@ _TAIL = 0.005
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 2.3)
     panels = figure.subplots(1, len(style.METRICS))
     for axes, (metric, (label, unit)) in zip(panels, style.METRICS.items(), strict=True):
@@ -41,7 +40,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     intro = words.caption("fig8", data)(tail=100 * _TAIL)
     if not data["branches"]["weight"].any():
         return f"{intro} The searches met no whiff to branch from, so that all {len(style.METRICS)} panels are empty."

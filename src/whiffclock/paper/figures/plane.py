@@ -81,11 +81,6 @@ def trail(axes: Axes, path: np.ndarray, colour: str, width: float = 1.1, offset:
     axes.plot(*start, "o", ms=2.2 + width, color=SOURCE, mec="white", mew=0.4, zorder=3)
 
 
-def frame(axes: Axes, shown: Bbox) -> None:
-    """The same limits and the same scale along and across."""
-    axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal")
-
-
 def wind(axes: Axes, x: float = 0.98, y: float = 0.94) -> None:
     """An arrow along the wind, its point at a place in the panel."""
     arrow = {"arrowstyle": "-|>", "color": GREY, "lw": 0.7, "mutation_scale": 6, "shrinkA": 0, "shrinkB": 0}
@@ -108,6 +103,7 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
     (left, low), (right, high) = path.min(axis=0), path.max(axis=0)
     room = 0.1 * max(right - left, high - low, 10.0)
     base, turn = low - 2.4 * room, path[shape.surge_length, 1]
+    shown = limits([path, [[left - room, low - 3.6 * room], [right + 2.2 * room, high + 2.4 * room]]], 0)
     trail(axes, path, colour, 1.3)
     _span(axes, 1, (0, high + room), (-shape.surge_length, high + room), above=room)
     _span(axes, 2, (right + room, low), (right + room, high))
@@ -119,8 +115,7 @@ def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
         axes.annotate("5", (at[0], at[1]), (0, 14), textcoords="offset points", arrowprops=_LINE, **_NUMBER)
     for x, bottom in ((0.0, low - room), (-shape.surge_length, turn), (left, base), (right, base)):
         axes.plot([x, x], [bottom, high + room], color=GREY, lw=0.4, ls=(0, (2, 2)), zorder=0)
-    frame(axes, limits([path, [[left - room, low - 3.6 * room], [right + 2.2 * room, high + 2.4 * room]]], 0))
-    axes.set(xlabel="x (cells)", ylabel="y (cells)")
+    axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)", ylabel="y (cells)")
 
 
 def _span(axes: Axes, name: int, a: tuple[float, float], b: tuple[float, float], above: float = 0.0) -> None:

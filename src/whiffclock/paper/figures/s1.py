@@ -18,7 +18,6 @@ _BAR: dict[str, Any] = {"location": "right", "fraction": 0.05, "pad": 0.015}
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 6.6)
     grid = figure.subplots(3, 3)
     for j, metric in enumerate(style.PERFORMANCE):
@@ -39,8 +38,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
-
     def worst(kind: str) -> str:
         values = _medians(data, kind, "f+")
         away = values.where(values["trained"] != values["tested"]).to_series()

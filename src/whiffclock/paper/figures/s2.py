@@ -19,7 +19,6 @@ _MARKERS = {MINUS: ("v", -0.36, style.MINUS), PLUS: ("^", 0.36, style.PLUS)}
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 7.4)
     grid = figure.subplots(len(style.METRICS), len(TRUNCATIONS))
     metric_panels(grid, [{"filled": recovery(data, SINGLE, MODE, name)["geometry_of"]} for name in TRUNCATIONS])
@@ -35,7 +34,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     cut = {_WORDS[name]: recovery(data, SINGLE, MODE, name) for name in TRUNCATIONS}
     lengths = {word: words.number(words.middle(one["steps"]), ".0f") for word, one in cut.items()}
     first, last = ENVIRONMENT_NAMES[0], ENVIRONMENT_NAMES[-1]

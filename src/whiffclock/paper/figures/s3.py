@@ -14,7 +14,6 @@ NEEDS = ("tau scan training", "tau scan")
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 4.2)
     panels = figure.subplots(2, 2).ravel()
     panels[0].axhline(0.5, color=style.GREY, lw=0.6, ls=(0, (2, 2)))
@@ -33,7 +32,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     returns = data.searches["scan_mean"].sel(metric="G").median("replica")
     shorter = data.facts["scan_episodes"] < data.facts["episodes"]
     return words.caption("s3", data)(

@@ -21,7 +21,6 @@ _BAR = 50
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     paths = [[_paths(data, *column, name) for column in _COLUMNS.values()] for name in style.COLOURS]
     spans = [np.ptp(path, axis=0) for row in paths for panel in row for path in panel]
     cell = 1.12 * np.max([*spans, (10, 10)], axis=0)
@@ -39,7 +38,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     moves = [recovery(data, *column)["steps"] for column in _COLUMNS.values()]
     returns = at_home(data.searches["mean"], SINGLE).sel(metric="G")
     return words.caption("s4", data)(

@@ -11,7 +11,6 @@ NEEDS = ("single-Q training", "initial conditions")
 
 
 def draw(data: Datasets) -> Figure:
-    """The figure."""
     figure = style.new_figure(style.TWO_COLUMNS, 7.0)
     grid = figure.subplots(len(style.METRICS), len(CONDITIONS))
     metric_panels(grid, [{"filled": recovery(data, name, MODE)["geometry_of"]} for name in CONDITIONS.values()])
@@ -21,7 +20,6 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    """What the figure shows, with its numbers."""
     found = {condition: recovery(data, ensemble, MODE) for condition, ensemble in CONDITIONS.items()}
     search = {condition: one["geometry_of"].sel(geometry="upwind_search") for condition, one in found.items()}
     return words.caption("s5", data)(

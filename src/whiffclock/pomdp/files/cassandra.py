@@ -26,14 +26,14 @@ A. R. Cassandra, "POMDP file format", pomdp.org/code/pomdp-file-spec.html.
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
-from whiffclock.pomdp.files.payoff import Payoff, expected_payoff
-from whiffclock.pomdp.files.source import LARGEST, Source, Words, is_count
-from whiffclock.pomdp.files.tables import SUM_TOLERANCE, Table, require_probabilities
-from whiffclock.pomdp.tabular import TabularModel
+from whiffclock.pomdp.files.source import Source, Words
+from whiffclock.pomdp.files.tables import Table, require_probabilities
+from whiffclock.pomdp.tabular import SUM_TOLERANCE, TabularModel
 
 _KINDS = {"states": "state", "actions": "action", "observations": "observation"}
 _PREAMBLE = ("discount", "values", *_KINDS)
@@ -57,17 +57,16 @@ class _Reader(Words):
         self.keywords = [*_keywords(self.words), len(self.words)]
         self.given: dict[str, int] = {}  # line of each part of the preamble
         self.names: dict[str, dict[str, int]] = {}
-        self.payoffs: list[Payoff] = []
+        self.payoffs: list[tuple[list[np.ndarray], np.ndarray]] = []  # positions along all axes; values [s', o]
 
     def read(self) -> TabularModel:
-        """The model of the whole file."""
         self._read_preamble()
         self.start = self._read_start()
         self.tables = {letter: Table([len(self.names[kind]) for kind in _AXES[letter]]) for letter in "TO"}
         while self.at < len(self.words):
             self._read_entry()
         transition, observation = (self._by_action(letter) for letter in "TO")
-        reward = self.sign * expected_payoff(self.payoffs, transition, observation)
+        reward = self.sign * self._reward(transition, observation)
         states, actions, observations = (tuple(self.names[kind]) for kind in _KINDS)
         tables = transition, observation, reward, self.start
         with self.source.named():
@@ -127,9 +126,7 @@ class _Reader(Words):
         names = self.words[self.at : end]
         self.source.require(bool(names), self._was(), f"there are no {kind}; give their names, or how many.")
         if len(names) == 1 and names[0].isascii() and names[0].isdigit():
-            if not (is_count(names[0]) and 0 < int(names[0]) <= LARGEST):
-                self.refuse(f"there are {names[0]} {kind}; there must be at least one, and at most {LARGEST}.")
-            names = [str(i) for i in range(int(names[0]))]
+            names = [str(i) for i in range(self.source.count(names[0], self.line, kind))]
         listed: dict[str, int] = {}
         for i, name in enumerate(names):
             if name in listed or name in (":", "*"):
@@ -146,27 +143,20 @@ class _Reader(Words):
         self.at += 1
         how = self.next("here") if self.peek() in ("include", "exclude") else ""
         self._colon("start")
-        end = self._run()
+        end, line = self._run(), self._was()
         if how or (end - self.at == 1 and n > 1 and self.peek() != "uniform"):
-            return self._start_among(end, exclude=how == "exclude")
+            start = np.full(n, float(how == "exclude"))
+            while self.at < end:
+                start[self._position("states")] = how != "exclude"
+            self.source.require(bool(start.any()), line, "the start names no state, or excludes every state.")
+            return start / start.sum()
         if self.peek() == "uniform" and end - self.at == 1:
             self.at = end
             return np.full(n, 1 / n)
-        line = self.line
         start = self._numbers(n, "the start")
         total = start.sum()
         self.source.require(abs(total - 1) < SUM_TOLERANCE, line, f"the start sums to {total:g}; it must sum to one.")
         return start / total
-
-    def _start_among(self, end: int, *, exclude: bool) -> np.ndarray:
-        chosen = np.full(len(self.names["states"]), exclude)
-        if self.at == end:
-            self.source.refuse(self.lines[end - 1], "the start names no state.")
-        while self.at < end:
-            chosen[self._position("states")] = not exclude
-        if not chosen.any():
-            self.source.refuse(self.lines[end - 1], "the start excludes every state.")
-        return chosen / chosen.sum()
 
     # Entries
 
@@ -188,13 +178,13 @@ class _Reader(Words):
             self.at += 1
             box.append(self._position(kinds[len(box)]))
         rest = [len(self.names[kind]) for kind in kinds[len(box) :]]
+        whole = [*box, *(np.arange(n) for n in rest)]
         if letter == "R":
             self.source.require(len(box) > 1, line, "'R:' must name an action and a state.")
-            values = self._numbers(math.prod(rest), "the entry 'R:'", probabilities=False).reshape(rest)
-            self.payoffs.append(Payoff(box, values))
+            values = self._numbers(math.prod(rest), "the entry 'R:'", probabilities=False)
+            self.payoffs.append((whole, values.reshape([1] * (len(box) - 2) + rest)))
         else:
-            values = self._probabilities(letter, rest)
-            self.tables[letter].set([*box, *(np.arange(n) for n in rest)], values, line)
+            self.tables[letter].set(whole, self._probabilities(letter, rest), line)
 
     def _probabilities(self, letter: str, sizes: list[int]) -> np.ndarray:
         """What follows the names of an entry: values over the axes not named."""
@@ -218,6 +208,32 @@ class _Reader(Words):
             self.source, lambda row: f"{what} state {states[row % n]} under action {actions[row // n]}"
         )
         return tuple(rows[a * n : (a + 1) * n] for a in range(len(actions)))
+
+    def _reward(self, transition: Sequence[sp.csr_array], observation: Sequence[sp.csr_array]) -> np.ndarray:
+        """Expected reward, float64[action, state]; only moves that can happen are looked at.
+
+        R(a, s) = sum over s' of T_a(s, s') sum over o of O_a(s', o) R(a, s, s', o).
+        """
+        n_states, n_seen = observation[0].shape
+        reward = np.zeros((len(transition), n_states))
+        for a, moves in enumerate(transition):
+            entries = [(box, values) for box, values in self.payoffs if a in box[0]]
+            by_seen = any(values.shape[1] > 1 or len(box[3]) < n_seen for box, values in entries)
+            if not by_seen and all(len(values) == 1 and len(box[2]) == n_states for box, values in entries):
+                for box, values in entries:
+                    reward[a, box[1]] = values[0]
+                continue
+            paid = np.zeros((moves.nnz, n_seen if by_seen else 1))
+            for box, values in entries:
+                which = np.arange(moves.indptr[box[1][0]], moves.indptr[box[1][-1] + 1])
+                if len(box[2]) < n_states:
+                    which = which[moves.indices[which] == box[2]]
+                of_next = np.broadcast_to(values, (n_states, values.shape[1]))
+                paid[np.ix_(which, box[3] if by_seen else np.arange(1))] = of_next[moves.indices[which]]
+            if by_seen:
+                paid = (paid * observation[a].toarray()[moves.indices]).sum(axis=1, keepdims=True)
+            reward[a] = sp.csr_array((moves.data * paid[:, 0], moves.indices, moves.indptr)).sum(axis=1)
+        return reward
 
 
 def _keywords(words: list[str]) -> list[int]:

@@ -45,20 +45,6 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class FactoredModel:
-    """A POMDP in variables: what each depends on, and rewards that add up."""
-
-    states: Sequence[Variable]
-    actions: Sequence[Variable]
-    observations: Sequence[Variable]
-    initial: Sequence[Factor]
-    transition: Sequence[Factor]
-    observation: Sequence[Factor]
-    rewards: Sequence[Factor]
-    discount: float
-
-
-@dataclass(frozen=True)
 class _Cases:
     """Assignments of values to variables, each with its probability, each belonging to a row of the result."""
 
@@ -69,8 +55,13 @@ class _Cases:
 
     def extended(self, factors: Sequence[Factor]) -> _Cases:
         """The same with the variables of ``factors`` added: a case for every value that can occur."""
-        cases = self
-        for factor in in_order(factors, set(self.value)):
+        cases, waiting = self, list(factors)
+        while waiting:
+            factor = next((factor for factor in waiting if cases.value.keys() >= set(factor.axes[:-1])), None)
+            if factor is None:
+                names = ", ".join(factor.axes[-1] for factor in waiting)
+                raise InputError(f"The distribution of {names} depends on itself, or on what comes later.")
+            waiting.remove(factor)
             table = factor.table
             case, cell = entries_of_rows(table, cases.joint(factor.axes[:-1]))
             value = {name: values[case] for name, values in cases.value.items()}
@@ -86,52 +77,47 @@ class _Cases:
         return index
 
 
-def in_order(factors: Sequence[Factor], known: set[str]) -> list[Factor]:
-    """``factors`` such that each comes after those it depends on, given the variables ``known``."""
-    ordered: list[Factor] = []
-    waiting, known = list(factors), set(known)
-    while waiting:
-        ready = next((factor for factor in waiting if known.issuperset(factor.axes[:-1])), None)
-        if ready is None:
-            names = ", ".join(factor.axes[-1] for factor in waiting)
-            raise InputError(f"The distribution of {names} depends on itself, or on what comes later.")
-        waiting.remove(ready)
-        ordered.append(ready)
-        known.add(ready.axes[-1])
-    return ordered
+@dataclass
+class FactoredModel:
+    """A POMDP in variables: what each depends on, and rewards that add up. States that are seen come first."""
 
+    states: Sequence[Variable]
+    actions: Sequence[Variable]
+    observations: Sequence[Variable]
+    initial: Sequence[Factor]
+    transition: Sequence[Factor]
+    observation: Sequence[Factor]
+    rewards: Sequence[Factor]
+    discount: float
 
-class Flattening:
-    """The same model with one state, action and observation variable: :meth:`result`."""
-
-    def __init__(self, model: FactoredModel) -> None:
-        self.model = model
-        self.seen = [variable for variable in model.states if variable.observed]
-        self.states = [*self.seen, *(variable for variable in model.states if not variable.observed)]
-        self.sizes = {v.name: len(v.values) for v in [*self.states, *model.actions, *model.observations]}
-        self.sizes |= {v.previous: len(v.values) for v in self.states}
-        self.n_states = math.prod(len(v.values) for v in self.states)
-        require(self.n_states <= LARGEST, f"There are {self.n_states} joint states; at most {LARGEST} can be read.")
+    def __post_init__(self) -> None:
+        self.seen = [v for v in self.states if v.observed]
         self.before, self.after = [v.previous for v in self.states], [v.name for v in self.states]
+        everything = [*self.states, *self.actions, *self.observations]
+        self.sizes = {name: len(v.values) for v in everything for name in (v.name, v.previous)}
+        self.n_states = math.prod(len(v.values) for v in self.states)
 
-    def result(self) -> TabularModel:
-        """The model in tables."""
-        model = self.model
-        values = itertools.product(*(range(len(v.values)) for v in model.actions))
-        actions = [{v.name: value for v, value in zip(model.actions, chosen, strict=True)} for chosen in values]
-        moves = [self._given(self.before, action).extended(model.transition) for action in actions]
-        observations = [self._observations(action) for action in actions]
+    def tables(self) -> TabularModel:
+        """The same model with one state, action and observation variable."""
+        require(self.n_states <= LARGEST, f"There are {self.n_states} joint states; at most {LARGEST} can be read.")
+        values = itertools.product(*(range(len(v.values)) for v in self.actions))
+        actions = [{v.name: value for v, value in zip(self.actions, chosen, strict=True)} for chosen in values]
+        moves = [self._given(self.before, action).extended(self.transition) for action in actions]
+        shown = [*self.observations, *self.seen]
+        after = [self._given(self.after, action).extended(self.observation) for action in actions]
+        observations = [self._matrix(cases, [v.name for v in shown]) for cases in after]
         occurring = np.unique(np.concatenate([matrix.indices for matrix in observations]))
-        names = joint_names([*model.observations, *self.seen])
+        names = joint_names(shown)
+        first = _Cases(np.zeros(1, dtype=np.int64), np.ones(1), {}, self.sizes).extended(self.initial)
         n_hidden = self.n_states // math.prod(len(v.values) for v in self.seen)
         return TabularModel(
             transition=tuple(self._matrix(cases, self.after) for cases in moves),
             observation=tuple(sp.csr_array(matrix[:, occurring]) for matrix in observations),
             reward=np.array([self._reward(*pair) for pair in zip(actions, moves, strict=True)]),
-            initial=self._initial(),
-            discount=model.discount,
+            initial=np.bincount(first.joint(self.before), first.weight, minlength=self.n_states),
+            discount=self.discount,
             states=joint_names(self.states),
-            actions=joint_names(model.actions),
+            actions=joint_names(self.actions),
             observations=tuple(names[i] for i in occurring),
             visible=np.arange(self.n_states) // n_hidden if self.seen else None,
         )
@@ -148,42 +134,28 @@ class Flattening:
         n = math.prod(self.sizes[name] for name in names)
         return sp.csr_array((cases.weight, (cases.row, cases.joint(names))), shape=(self.n_states, n))
 
-    def _observations(self, action: dict[str, int]) -> sp.csr_array:
-        """Joint observations, possible or not: [next state, observation]."""
-        cases = self._given(self.after, action).extended(self.model.observation)
-        return self._matrix(cases, [v.name for v in [*self.model.observations, *self.seen]])
-
     def _reward(self, action: dict[str, int], moves: _Cases) -> np.ndarray:
         """Expected reward of ``action``, float64[state]."""
         total = np.zeros(self.n_states)
-        for factor in self.model.rewards:
+        for factor in self.rewards:
             cases = moves
-            if {v.name for v in self.model.observations}.intersection(factor.axes):
-                cases = moves.extended(self.model.observation)
+            if {v.name for v in self.observations}.intersection(factor.axes):
+                cases = moves.extended(self.observation)
             elif not set(self.after).intersection(factor.axes):
                 cases = self._given(self.before, action)
             paid = cases.weight * _lookup(factor.table, cases.joint(factor.axes))
             total += np.bincount(cases.row, paid, minlength=self.n_states)
         return total
 
-    def _initial(self) -> np.ndarray:
-        nothing = _Cases(np.zeros(1, dtype=np.int64), np.ones(1), {}, self.sizes)
-        cases = nothing.extended(self.model.initial)
-        return np.bincount(cases.joint(self.before), cases.weight, minlength=self.n_states)
-
 
 def _lookup(table: sp.csr_array, cell: np.ndarray) -> np.ndarray:
     """Values of ``table`` at row-major positions ``cell``."""
     rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
     stored = rows * table.shape[1] + table.indices
-    if not len(stored):
-        return np.zeros(len(cell))
-    at = np.minimum(np.searchsorted(stored, cell), len(stored) - 1)
-    return np.where(stored[at] == cell, table.data[at], 0.0)
+    at = np.searchsorted(stored, cell)
+    return np.where(np.append(stored, -1)[at] == cell, np.append(table.data, 0.0)[at], 0.0)
 
 
 def joint_names(variables: Sequence[Variable]) -> tuple[str, ...]:
     """Names of the joint values of ``variables``: those of each, with commas between."""
-    if not variables:
-        return ("nothing",)
-    return tuple(",".join(values) for values in itertools.product(*(v.values for v in variables)))
+    return tuple(",".join(values) or "nothing" for values in itertools.product(*(v.values for v in variables)))

@@ -11,39 +11,55 @@
 
 Where the model has visible variables, a vector belongs to one joint value of them, ``obsValue``, and has a number
 for each joint value of the hidden ones; here such a vector is -inf in all other states. What a sparse vector leaves
-out is zero. The older files, of planes, are read as well (:mod:`whiffclock.pomdp.files.planes`); what a plane
-leaves out is -inf, since it says nothing there.
+out is zero. The older files of the same solver are read as well: planes in a notation of braces and arrows, in which
+``#`` begins a comment. What a plane leaves out is -inf, since it says nothing there::
+
+    { policyType => "MaxPlanesLowerBoundWithObservedState", numPlanes => 1, planes => [
+        { action => 0, observed state val => 0, numEntries => 2, entries => [ 0, 24.7, 1, 3.01 ] } ] }
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from whiffclock.archive import write_whole
 from whiffclock.params import InputError, require
-from whiffclock.pomdp.files.planes import Plane, read_planes
-from whiffclock.pomdp.files.source import Source
+from whiffclock.pomdp.files.source import Source, Words
 from whiffclock.pomdp.files.xmltree import Element, read_xml
 from whiffclock.pomdp.tabular import TabularModel
 
 _SCHEMA = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="policyx.xsd"'
+_WORD = re.compile(r'"[^"]*"|=>|[{}\[\],]|[^\s{}\[\],="]+|\S')
+_TOO_SOON = "before the policy does"
+_TYPES = ("MaxPlanesLowerBound", "MaxPlanesLowerBoundWithObservedState")
+
+
+class Plane(NamedTuple):
+    """A vector as files hold it: an action, the value of what is visible, and values of some hidden states."""
+
+    line: int
+    action: str
+    visible: str
+    where: np.ndarray
+    values: np.ndarray
 
 
 def read_policy(path: Path, model: TabularModel) -> tuple[np.ndarray, np.ndarray]:
     """Vectors of a policy for ``model``, float64[vector, state], -inf where they say nothing; action of each."""
     source, blocks = Source(Path(path)), _blocks(model)
     xml = source.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-    planes = _read_alpha(source, blocks) if xml else read_planes(source, blocks.shape[1])
+    planes = _read_alpha(source, blocks) if xml else _read_planes(source, blocks.shape[1])
     require(bool(planes), f"{path} holds no vectors.")
     vectors = np.full((len(planes), len(model.states)), -np.inf)
     actions = np.empty(len(planes), dtype=np.int64)
-    for i, plane in enumerate(planes):
-        actions[i] = source.index(plane.action, plane.line, len(model.actions), "action")
-        block = blocks[source.index(plane.visible, plane.line, len(blocks), "value of the visible variables")]
-        vectors[i, block[plane.where]] = plane.values
+    for i, (line, action, visible, where, values) in enumerate(planes):
+        actions[i] = source.index(action, line, len(model.actions), "action")
+        block = blocks[source.index(visible, line, len(blocks), "value of the visible variables")]
+        vectors[i, block[where]] = values
     return vectors, actions
 
 
@@ -65,16 +81,11 @@ def write_policy(
     vectors = _checked(model, np.asarray(vectors, dtype=np.float64), np.asarray(actions), floor)
     lines = list(_vector_lines(vectors, np.asarray(actions), blocks))
     require(bool(lines), f"No vector is finite on a whole visible value; {path} would be empty.")
-
-    def write(file: BinaryIO) -> None:
-        head = f'vectorLength="{blocks.shape[1]}" numObsValue="{len(blocks)}" numVectors="{len(lines)}"'
-        file.write(b'<?xml version="1.0" encoding="ISO-8859-1"?>\n')
-        policy = f'<Policy version="0.1" type="value" model={quoteattr(name)} {_SCHEMA}>\n<AlphaVector {head}>\n'
-        file.write(policy.encode("iso-8859-1", "xmlcharrefreplace"))
-        file.writelines(line.encode("ascii") for line in lines)
-        file.write(b"</AlphaVector> </Policy>\n")
-
-    write_whole(Path(path), write)
+    sizes = f'vectorLength="{blocks.shape[1]}" numObsValue="{len(blocks)}" numVectors="{len(lines)}"'
+    policy = f'<Policy version="0.1" type="value" model={quoteattr(name)} {_SCHEMA}>\n<AlphaVector {sizes}>\n'
+    text = ['<?xml version="1.0" encoding="ISO-8859-1"?>\n', policy, *lines, "</AlphaVector> </Policy>\n"]
+    encoded = (line.encode("iso-8859-1", "xmlcharrefreplace") for line in text)
+    write_whole(Path(path), lambda file: file.writelines(encoded))
 
 
 def _blocks(model: TabularModel) -> np.ndarray:
@@ -82,20 +93,16 @@ def _blocks(model: TabularModel) -> np.ndarray:
     if model.visible is None:
         return np.arange(len(model.states))[None]
     counts = np.bincount(model.visible)
-    require(
-        bool((counts == counts[0]).all()),
-        "The visible values of the model have unequally many states; its policies cannot be kept in such a file.",
-    )
+    reason = "The visible values of the model have unequally many states; its policies cannot be kept in such a file."
+    require(bool((counts == counts[0]).all()), reason)
     return np.argsort(model.visible, kind="stable").reshape(len(counts), -1)
 
 
 def _checked(model: TabularModel, vectors: np.ndarray, actions: np.ndarray, floor: float | None) -> np.ndarray:
     """``vectors``, -inf replaced by ``floor`` in a model without visible variables."""
     n_actions, n_states = model.reward.shape
-    require(
-        vectors.ndim == 2 and vectors.shape[1] == n_states and actions.shape == (len(vectors),),
-        f"A policy for this model needs vectors of {n_states} values, and an action for each.",
-    )
+    fit = vectors.ndim == 2 and vectors.shape[1] == n_states and actions.shape == (len(vectors),)
+    require(fit, f"A policy for this model needs vectors of {n_states} values, and an action for each.")
     require(bool(((actions >= 0) & (actions < n_actions)).all()), f"Actions must lie between 0 and {n_actions - 1}.")
     require(not bool((np.isnan(vectors) | (vectors == np.inf)).any()), "A vector has a value that is NaN or +inf.")
     if model.visible is not None or bool(np.isfinite(vectors).all()):
@@ -120,37 +127,71 @@ def _decimal(value: float) -> str:
 
 
 def _read_alpha(source: Source, blocks: np.ndarray) -> list[Plane]:
-    root = read_xml(source, "Policy", "a policy")
-    alpha = root.one("AlphaVector")
-    alpha.only("Vector", "SparseVector")
+    alpha = read_xml(source, "Policy", "a policy").one("AlphaVector")
+    vectors = alpha.only("Vector", "SparseVector")
     n_visible, length = blocks.shape
-    stated = [
-        ("vectorLength", length, "the model's hidden states"),
-        ("numObsValue", n_visible, "the model's visible values"),
-        ("numVectors", len(alpha.children), "the vectors that follow"),
-    ]
-    for name, n, what in stated:
+    stated = {
+        "vectorLength": (length, "the model's hidden states"),
+        "numObsValue": (n_visible, "the model's visible values"),
+        "numVectors": (len(vectors), "the vectors that follow"),
+    }
+    for name, (n, what) in stated.items():
         given = alpha.attribute(name)
         alpha.require(given == str(n), f"{name} is {given}, but {what} number {n}.")
-    return [_read_vector(element, length) for element in alpha.children]
+    return [_read_vector(element, length) for element in vectors]
 
 
 def _read_vector(element: Element, length: int) -> Plane:
     action, visible = element.attribute("action"), element.attribute("obsValue")
     if element.name == "Vector":
-        values = element.source.numbers(element.words(), element.line)
+        values = element.source.numbers(element.text.split(), element.line)
         element.require(len(values) == length, f"the vector has {len(values)} numbers; it must have {length}.")
     else:
-        values = _read_sparse(element, length)
+        values = np.zeros(length)
+        for entry in element.only("Entry"):
+            words = entry.text.split()
+            entry.require(len(words) == 2, "an <Entry> must hold a state and a value.")
+            state = entry.source.index(words[0], entry.line, length, "state")
+            values[state] = entry.source.numbers(words[1:], entry.line)[0]
     return Plane(element.line, action, visible, np.arange(length), values)
 
 
-def _read_sparse(element: Element, length: int) -> np.ndarray:
-    element.only("Entry")
-    values = np.zeros(length)
-    for entry in element.all("Entry"):
-        words = entry.words()
-        entry.require(len(words) == 2, "an <Entry> must hold a state and a value.")
-        state = entry.source.index(words[0], entry.line, length, "state")
-        values[state] = entry.source.numbers(words[1:], entry.line)[0]
-    return values
+def _read_planes(source: Source, length: int) -> list[Plane]:
+    words = Words(source, _WORD.findall)
+    policy = _element(words, "policy")
+    if words.peek():
+        words.refuse("the policy ends before this.")
+    kind, stated, planes = policy.one("policyType"), policy.one("numPlanes"), policy.one("planes").children
+    known = kind.text.strip('"') in _TYPES
+    policy.require(known, f"the policy type is {kind.text}; it must be {' or '.join(_TYPES)}.")
+    stated.require(stated.text == str(len(planes)), f"there are {len(planes)} planes, not {stated.text}.")
+    return [_plane(element, length) for element in planes]
+
+
+def _plane(plane: Element, length: int) -> Plane:
+    entries, stated = plane.one("entries").children, plane.one("numEntries")
+    n, numbers = len(entries) // 2, entries[1::2]
+    whole = stated.text == str(n) and len(entries) % 2 == 0
+    stated.require(whole, f"there are {n} entries, not {stated.text}.")
+    where = [state.source.index(state.text, state.line, length, "state") for state in entries[::2]]
+    plane.require(len(set(where)) == n, "a plane lists a state twice.")
+    visible = plane.maybe("observed state val")
+    values = plane.source.numbers([number.text for number in numbers], [number.line for number in numbers])
+    shown = "0" if visible is None else visible.text
+    return Plane(plane.line, plane.one("action").text, shown, np.array(where, dtype=np.int64), values)
+
+
+def _element(words: Words, name: str = "") -> Element:
+    """A word, or all that stands between braces or brackets: elements with and without names."""
+    word = words.next(_TOO_SOON)
+    element = Element(words.source, words.lines[words.at - 1], name, {}, word)
+    if word in ("{", "["):
+        end = "}" if word == "{" else "]"
+        while words.next(_TOO_SOON) != end:
+            words.at -= 1
+            named = iter(lambda: words.next(_TOO_SOON), "=>") if word == "{" else ()
+            element.children.append(_element(words, " ".join(named)))
+            if words.peek() not in ("", ",", end):
+                words.refuse(f"{words.peek()!r} stands where a comma or {end!r} should.")
+            words.at += words.peek() == ","
+    return element

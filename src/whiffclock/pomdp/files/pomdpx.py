@@ -20,7 +20,17 @@ or ``null``) and ``<Parameter type="TBL">``, a list of entries of which later on
 
 An instance has a word for each parent and then one for the variable (a reward has none): a value, ``*`` for each
 value alike, or ``-`` for all values in turn, the last dash running fastest through the table. A table may also be
-``uniform`` or ``identity``. What no entry sets is zero. Decision diagrams (``type="DD"``) are read as well.
+``uniform`` or ``identity``. What no entry sets is zero. Instead of a table there may be a decision diagram::
+
+    <Parameter type="DD">
+      <DAG> <Node var="a"> <Edge val="stay"> <SubDAG type="persistent" var="x_1"/> </Edge>
+                           <Edge val="jump"> <SubDAG type="uniform" var="x_1"/> </Edge> </Node> </DAG>
+      <SubDAGTemplate id="t"> .. </SubDAGTemplate>
+    </Parameter>
+
+Each path from the root fixes the variables of its nodes; at its end stands a ``<Terminal>`` number or a
+``<SubDAG>``: the named variable takes the value ``val`` (``deterministic``), keeps the value it had before the move
+(``persistent``), takes any (``uniform``), or a ``template`` says. Paths that are not drawn are zero.
 
 References
 ----------
@@ -29,11 +39,12 @@ References
 
 import itertools
 import math
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from whiffclock.pomdp.files.diagram import Diagram
-from whiffclock.pomdp.files.factored import Factor, FactoredModel, Flattening, Variable
+from whiffclock.pomdp.files.factored import Factor, FactoredModel, Variable
 from whiffclock.pomdp.files.source import LARGEST, Source
 from whiffclock.pomdp.files.tables import Table, require_probabilities
 from whiffclock.pomdp.files.xmltree import Element, read_xml
@@ -49,7 +60,7 @@ def read_pomdpx(source: Source) -> TabularModel:
     root.only("Description", "Discount", "Variable", *_FUNCTIONS)
     model = _Reader(root).model()
     with source.named():
-        return Flattening(model).result()
+        return model.tables()
 
 
 class _Reader:
@@ -68,8 +79,8 @@ class _Reader:
                 self.values[name] = {value: i for i, value in enumerate(variable.values)}
 
     def model(self) -> FactoredModel:
-        """All that the file says."""
-        states, actions, observations = (self.variables[kind] for kind in ("StateVar", "ActionVar", "ObsVar"))
+        states = sorted(self.variables["StateVar"], key=lambda variable: not variable.observed)
+        actions, observations = self.variables["ActionVar"], self.variables["ObsVar"]
         before, after = [v.previous for v in states], [v.name for v in states]
         chosen, observed = [v.name for v in actions], [v.name for v in observations]
         discount = self.root.one("Discount")
@@ -81,7 +92,7 @@ class _Reader:
             transition=self._distributions("StateTransitionFunction", after, [*chosen, *before, *after]),
             observation=self._distributions("ObsFunction", observed, [*chosen, *after, *observed]),
             rewards=self._payoffs([*chosen, *before, *after, *observed]),
-            discount=discount.source.discount(discount.words(), discount.line),
+            discount=discount.source.discount(discount.text.split(), discount.line),
         )
 
     def _distributions(self, section: str, variables: list[str], parents: list[str]) -> list[Factor]:
@@ -89,26 +100,20 @@ class _Reader:
         if not variables and self.root.maybe(section) is None:
             return []
         element = self.root.one(section)
-        element.only("CondProb")
         found: dict[str, Factor] = {}
-        for child in element.all("CondProb"):
+        for child in element.only("CondProb"):
             name = _var(child, variables)
             child.require(name not in found, f"{name!r} has a second <CondProb>; it may have one.")
             axes = (*self._parents(child, [parent for parent in parents if parent != name]), name)
-            matrix = self._table(child, axes, "ProbTable").distributions(
-                element.source,
-                lambda row, axes=axes: self._row_name(axes, row),  # type: ignore[misc]
-            )
-            found[name] = Factor(axes, matrix)
+            table = self._table(child, axes, "ProbTable")
+            found[name] = Factor(axes, table.distributions(element.source, partial(self._row_name, axes)))
         for name in variables:
             element.require(name in found, f"<{section}> says nothing of {name!r}.")
         return list(found.values())
 
     def _payoffs(self, parents: list[str]) -> list[Factor]:
-        element = self.root.one("RewardFunction")
-        element.only("Func")
         payoffs = []
-        for child in element.all("Func"):
+        for child in self.root.one("RewardFunction").only("Func"):
             _var(child, self.rewards)
             axes = self._parents(child, parents)
             child.require(bool(axes), "a reward needs a parent, such as the action.")
@@ -117,19 +122,18 @@ class _Reader:
 
     def _parents(self, element: Element, allowed: list[str]) -> tuple[str, ...]:
         parent = element.one("Parent")
-        names = [] if parent.words() == ["null"] else parent.words()
+        names = [] if parent.text.split() == ["null"] else parent.text.split()
         for name in names:
             parent.require(name in allowed, f"{name!r} cannot be a parent here; {', '.join(allowed) or 'none'} can.")
         parent.require(len(set(names)) == len(names), "a parent is named twice.")
         return tuple(names)
 
     def _row_name(self, axes: tuple[str, ...], row: int) -> str:
-        sizes = [len(self.values[name]) for name in axes[:-1]]
-        given = [
-            f"{name} = {list(self.values[name])[i]}"
-            for name, i in zip(axes[:-1], np.unravel_index(row, sizes) if sizes else (), strict=True)
-        ]
-        return f"{axes[-1]}{' given ' if given else ''}{', '.join(given)}"
+        *parents, name = axes
+        combinations = itertools.product(*(self.values[parent] for parent in parents))
+        values = next(itertools.islice(combinations, row, None))
+        given = ", ".join(f"{parent} = {value}" for parent, value in zip(parents, values, strict=True))
+        return f"{name} given {given}" if given else name
 
     def _table(self, element: Element, axes: tuple[str, ...], kind: str) -> Table:
         element.only("Var", "Parent", "Parameter")
@@ -143,17 +147,16 @@ class _Reader:
             parameter.only("DAG", "SubDAGTemplate")
             pairs = {v.name: v.previous for v in self.variables["StateVar"]}
             templates = {template.attribute("id"): template for template in parameter.all("SubDAGTemplate")}
-            diagram = Diagram(table, {n: self.values[n] for n in axes}, pairs, templates, kind == "ProbTable")
+            diagram = _Diagram(table, {n: self.values[n] for n in axes}, pairs, templates, kind == "ProbTable")
             diagram.walk(parameter.one("DAG"), {})
             return table
-        parameter.only("Entry")
-        for entry in parameter.all("Entry"):
+        for entry in parameter.only("Entry"):
             entry.only("Instance", kind)
             self._fill(table, axes, entry.one("Instance"), entry.one(kind))
         return table
 
     def _fill(self, table: Table, axes: tuple[str, ...], instance: Element, given: Element) -> None:
-        words = instance.words()
+        words = instance.text.split()
         n, m = len(words), len(axes)
         instance.require(n == m, f"the instance has {n} words; it must have {m}, for {' '.join(axes)}.")
         box = [
@@ -166,9 +169,77 @@ class _Reader:
         table.set(box, _values(given, dashes, table.sizes[-1]), given.line)
 
 
+@dataclass(frozen=True)
+class _Diagram:
+    """A table to fill, whose axes are the variables ``values``.
+
+    ``previous`` names each state variable before the move; ``probabilities`` must lie between 0 and 1.
+    """
+
+    table: Table
+    values: dict[str, dict[str, int]]
+    previous: dict[str, str]
+    templates: dict[str, Element]
+    probabilities: bool
+
+    def walk(self, element: Element, fixed: dict[str, int], within: tuple[str, ...] = ()) -> None:
+        """Go through what ``element`` holds, the variables ``fixed`` having their values on this path."""
+        held = element.only("Node", "SubDAG", "Terminal")
+        element.require(len(held) == 1, f"<{element.name}> must hold one <Node>, <SubDAG> or <Terminal>.")
+        child = held[0]
+        if child.name == "Node":
+            self._node(child, fixed, within)
+        elif child.name == "SubDAG":
+            self._subdag(child, fixed, within)
+        else:
+            self._set(child, fixed, float(child.source.numbers([child.text.strip()], child.line)[0]))
+
+    def _node(self, node: Element, fixed: dict[str, int], within: tuple[str, ...]) -> None:
+        name = self._name(node)
+        node.require(name not in fixed, f"{name!r} is decided twice on one path.")
+        for edge in node.only("Edge"):
+            self.walk(edge, {**fixed, name: self._value(edge, name)}, within)
+
+    def _subdag(self, element: Element, fixed: dict[str, int], within: tuple[str, ...]) -> None:
+        kind = element.attribute("type")
+        if kind == "template":
+            name = element.attribute("idref")
+            element.require(name in self.templates, f"there is no <SubDAGTemplate> called {name!r}.")
+            element.require(name not in within, f"the template {name!r} contains itself.")
+            self.walk(self.templates[name], fixed, (*within, name))
+            return
+        name = self._name(element)
+        if kind == "deterministic":
+            self._set(element, {**fixed, name: self._value(element, name)}, 1.0)
+        elif kind == "uniform":
+            self._set(element, fixed, 1 / len(self.values[name]))
+        elif kind == "persistent":
+            before = self.previous.get(name, "")
+            element.require(before in self.values, f"{name!r} cannot persist: its value before the move is no parent.")
+            for value in [fixed[before]] if before in fixed else range(len(self.values[name])):
+                self._set(element, {**fixed, before: value, name: value}, 1.0)
+        else:
+            element.refuse(f"the type {kind!r} is not 'deterministic', 'persistent', 'uniform' or 'template'.")
+
+    def _set(self, element: Element, fixed: dict[str, int], value: float) -> None:
+        if self.probabilities:
+            require_probabilities(element.source, np.array([value]), element.line)
+        box = [np.array([fixed[n]]) if n in fixed else np.arange(len(self.values[n])) for n in self.values]
+        self.table.set(box, value, element.line)
+
+    def _name(self, element: Element) -> str:
+        name = element.attribute("var")
+        element.require(name in self.values, f"{name!r} cannot stand here; {', '.join(self.values)} can.")
+        return name
+
+    def _value(self, element: Element, name: str) -> int:
+        word = element.attribute("val")
+        return element.source.position(word, element.line, self.values[name], f"value of {name}")
+
+
 def _values(given: Element, dashes: list[int], n_values: int) -> np.ndarray:
     """What a table says, over the axes of an instance; ``dashes`` has the size of each axis with a dash, else 1."""
-    words = given.words()
+    words = given.text.split()
     if given.name == "ProbTable" and words == ["uniform"]:
         return np.full([1] * len(dashes), 1 / n_values)
     if given.name == "ProbTable" and words == ["identity"]:
@@ -190,7 +261,6 @@ def _var(element: Element, allowed: list[str]) -> str:
 
 
 def _variable(element: Element) -> Variable:
-    element.only("ValueEnum", "NumValues")
     values = _value_names(element)
     if element.name != "StateVar":
         return Variable(element.attribute("vname"), values)
@@ -200,16 +270,12 @@ def _variable(element: Element) -> Variable:
 
 
 def _value_names(element: Element) -> tuple[str, ...]:
-    listed, number = element.maybe("ValueEnum"), element.maybe("NumValues")
-    element.require((listed is None) != (number is None), f"<{element.name}> needs <ValueEnum> or <NumValues>.")
-    if number is not None:
-        word = number.text.strip()
-        number.require(
-            word.isascii() and word.isdigit() and 0 < int(word[:12]) <= LARGEST, f"{word!r} is no number of values."
-        )
-        return tuple(f"{_LETTERS[element.name]}{i}" for i in range(int(word)))
-    assert listed is not None
-    names = listed.words()
-    listed.require(bool(names), f"<{element.name}> has no values.")
-    listed.require(len(set(names)) == len(names), f"<{element.name}> names a value twice.")
+    given = element.only("ValueEnum", "NumValues")
+    element.require(len(given) == 1, f"<{element.name}> needs one <ValueEnum> or <NumValues>.")
+    if given[0].name == "NumValues":
+        n = element.source.count(given[0].text.strip(), given[0].line, "values")
+        return tuple(f"{_LETTERS[element.name]}{i}" for i in range(n))
+    names = given[0].text.split()
+    element.require(bool(names), f"<{element.name}> has no values.")
+    element.require(len(set(names)) == len(names), f"<{element.name}> names a value twice.")
     return tuple(names)

@@ -24,7 +24,6 @@ class Source:
 
     def read_bytes(self) -> bytes:
         """The whole file, which must exist and hold something."""
-        require(not self.path.is_dir(), f"{self.path} is a folder, not a file.")
         require(self.path.exists(), f"There is no file at {self.path}.")
         try:
             content = self.path.read_bytes()
@@ -83,16 +82,18 @@ class Source:
 
     def position(self, word: str, line: int, names: dict[str, int], what: str) -> int:
         """Where ``word``, a name or else a number, stands among ``names``."""
-        place = names.get(word)
-        if place is None:
-            place = int(word) if is_count(word) else len(names)
-            if place >= len(names):
-                listed = list(names)
-                choice = (
-                    ", ".join(listed) if len(listed) <= 6 else f"the {len(listed)} from {listed[0]} to {listed[-1]}"
-                )
-                self.refuse(line, f"{word!r} is no {what}; it must be one of {choice}.")
+        place = names[word] if word in names else int(word) if is_count(word) else len(names)
+        if place >= len(names):
+            listed = list(names)
+            choice = ", ".join(listed) if len(listed) <= 6 else f"the {len(listed)} from {listed[0]} to {listed[-1]}"
+            self.refuse(line, f"{word!r} is no {what}; it must be one of {choice}.")
         return place
+
+    def count(self, word: str, line: int, what: str) -> int:
+        """``word`` as a number of ``what``."""
+        possible = is_count(word) and 0 < int(word) <= LARGEST
+        self.require(possible, line, f"{word!r} is no number of {what}: at least one, and at most {LARGEST}.")
+        return int(word)
 
 
 class Words:

@@ -12,9 +12,7 @@ import scipy.sparse as sp
 
 from whiffclock.params import InputError
 from whiffclock.pomdp.files.source import Source
-
-SUM_TOLERANCE = 1e-4
-"""How far from one probabilities may sum, since files print few digits; they are then scaled to sum to one."""
+from whiffclock.pomdp.tabular import SUM_TOLERANCE
 
 
 class Table:
@@ -23,8 +21,7 @@ class Table:
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = tuple(sizes)
         n_rows = math.prod(self.sizes[:-1])
-        self.lines = np.zeros(n_rows, dtype=np.int64)
-        """The last line of the file that said something about each row."""
+        self.lines = np.zeros(n_rows, dtype=np.int64)  # the last line of the file that said something about each row
         self._reset = np.zeros(n_rows, dtype=np.int64)  # number of the last entry that set the whole row
         self._rows: list[np.ndarray] = []
         self._columns: list[np.ndarray] = []
@@ -32,20 +29,17 @@ class Table:
 
     def set(self, box: Sequence[np.ndarray], values: np.ndarray | float, line: int) -> None:
         """Set the cells in ``box``, the positions along each axis, to ``values``, which broadcast to it."""
-        rows, columns = flat_index(box[:-1], self.sizes[:-1]), box[-1]
-        block = np.asarray(values, dtype=np.float64)
-        if block.size > 1 or len(rows) * len(columns) > 1:
-            block = np.broadcast_to(block, [len(axis) for axis in box]).reshape(len(rows), len(columns))
-        if len(columns) == self.sizes[-1]:
-            block = block.reshape(len(rows), len(columns))
+        rows, columns = np.zeros(1, dtype=np.int64), box[-1]
+        for positions, size in zip(box[:-1], self.sizes[:-1], strict=True):
+            rows = (rows[:, None] * size + positions).ravel()
+        block = np.broadcast_to(values, [len(axis) for axis in box]).reshape(len(rows), len(columns))
+        whole = len(columns) == self.sizes[-1]
+        if whole:
             self._reset[rows] = len(self._rows)
-            at_row, at_column = np.nonzero(block)
-            rows_set, columns_set, block = rows[at_row], columns[at_column], block[at_row, at_column]
-        else:
-            rows_set, columns_set = np.repeat(rows, len(columns)), np.resize(columns, len(rows) * len(columns))
-        self._rows.append(rows_set)
-        self._columns.append(columns_set)
-        self._values.append(block.ravel())
+        at_row, at_column = np.nonzero(block if whole else np.ones_like(block))
+        self._rows.append(rows[at_row])
+        self._columns.append(columns[at_column])
+        self._values.append(block[at_row, at_column])
         self.lines[rows] = line
 
     def matrix(self) -> sp.csr_array:
@@ -75,14 +69,6 @@ class Table:
             raise InputError(f"{source.path}: no probabilities are given for {name(row)}.")
         matrix.data /= np.repeat(sums, np.diff(matrix.indptr))
         return matrix
-
-
-def flat_index(positions: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
-    """Row-major index of every combination of ``positions`` along axes of ``sizes``, the last varying fastest."""
-    index = np.zeros(1, dtype=np.int64)
-    for position, size in zip(positions, sizes, strict=True):
-        index = (index[:, None] * size + position).ravel()
-    return index
 
 
 def require_probabilities(source: Source, values: np.ndarray, lines: Sequence[int] | int) -> None:

@@ -40,20 +40,17 @@ class Element:
             self.refuse(f"<{self.name}> has no <{name}>; it must have one.")
         return found
 
-    def only(self, *names: str) -> None:
-        """Refuse children that go by any other name."""
+    def only(self, *names: str) -> list[Element]:
+        """All children, which must go by one of ``names``."""
         for child in self.children:
             child.require(child.name in names, f"<{child.name}> does not belong into <{self.name}>.")
+        return self.children
 
     def attribute(self, name: str) -> str:
         """The attribute ``name``, which must be there and say something."""
         value = self.attributes.get(name, "").strip()
         self.require(bool(value), f"<{self.name}> lacks the attribute {name!r}.")
         return value
-
-    def words(self) -> list[str]:
-        """The text, word by word."""
-        return self.text.split()
 
     def require(self, condition: bool, reason: str) -> None:
         """Refuse the file unless ``condition`` holds."""
