@@ -17,7 +17,7 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.archive import first_line, put_in_place, write_npz
 from whiffclock.params import InputError, require
-from whiffclock.plume.containers import VARIABLE
+from whiffclock.plume.containers import VARIABLE, is_zarr
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.whiffs import time_chunks
 
@@ -44,7 +44,11 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
         path.suffix in WRITERS,
         f"{path} has the ending {path.suffix!r}; a plume is written as .npy, .npz, .nc or .zarr.",
     )
-    _require_replaceable(path)
+    if path.suffix == ".zarr":
+        replaced = not path.exists() or is_zarr(path)
+        require(replaced, f"{path} is there already and is not a Zarr store; it is not replaced.")
+    else:
+        require(not path.is_dir(), f"{path} is a folder; it cannot be replaced by a file.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
@@ -57,15 +61,6 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else first_line(error)
         raise InputError(f"{path} cannot be written: {reason}.") from error
-
-
-def _require_replaceable(path: Path) -> None:
-    """Only a Zarr store may take the place of a folder, and only of one of its kind."""
-    if path.suffix == ".zarr":
-        old = not path.exists() or any((path / mark).exists() for mark in ("zarr.json", ".zgroup", ".zarray"))
-        require(old, f"{path} is there already and is not a Zarr store; it is not replaced.")
-    else:
-        require(not path.is_dir(), f"{path} is a folder; it cannot be replaced by a file.")
 
 
 def _provenance(plume: Plume) -> dict[str, Any]:
