@@ -40,6 +40,9 @@ _WORDS = {
     "background": Word("N"),
     "source": opt.SOURCE_WORD,
 }
+Files = Annotated[
+    list[Path], typer.Argument(metavar="[PLUME] FILE", help="What to read (default: built in), what to write.")
+]
 Reading = Annotated[ReadSettings, Spelling(_WORDS, panel="Reading")]
 
 
@@ -47,9 +50,7 @@ Reading = Annotated[ReadSettings, Spelling(_WORDS, panel="Reading")]
 @described
 def export(
     *,
-    files: Annotated[
-        list[Path], typer.Argument(metavar="[PLUME] FILE", help="What to read (default: built in), what to write.")
-    ],
+    files: Files,
     frames: Annotated[str | None, "Snapshots to keep; END is the first left out.", Word("FIRST:END")] = None,
     reading: Reading,
     force: opt.Force = False,
