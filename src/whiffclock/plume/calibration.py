@@ -121,10 +121,8 @@ def read_target(name: str) -> Target:
 
 def calibrate(plume: Plume, target: Target) -> Plume:
     """``plume`` with the whiff probabilities of ``target``."""
-    require(
-        isinstance(plume.field, np.ndarray),
-        f"{plume.origin} is too large to be calibrated in memory; make it smaller with whiffclock plume export.",
-    )
+    too_large = f"{plume.origin} is too large to be calibrated in memory; make it smaller with whiffclock plume export."
+    require(isinstance(plume.field, np.ndarray), too_large)
     field = single(plume.field)
     snapshots, length, width = field.shape
     counts = np.rint(target.probability(length, width, plume.source) * snapshots).astype(np.int64)

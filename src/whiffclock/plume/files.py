@@ -135,19 +135,13 @@ class Reader:
         require(len(stored) == 3, f"{name} has {len(stored)} dimensions {stored}; it needs three: time, x, y.")
         require(dtype.kind in "iuf", f"{name} holds values of type {dtype}; a field needs real numbers.")
         t, x, y = (stored[self.axes.index(letter)] for letter in "txy")
-        require(
-            how.first < t and (how.end is None or how.end <= t),
-            f"{name} has {t} snapshots; {how.first}:{how.end or ''} is not among them.",
-        )
+        among = how.first < t and (how.end or 0) <= t
+        require(among, f"{name} has {t} snapshots; {how.first}:{how.end or ''} is not among them.")
         self.crop = x0, x1, y0, y1 = how.crop or (0, x, 0, y)
-        require(
-            x1 <= x and y1 <= y,
-            f"{name} has {x} x {y} cells with axes {self.axes}; the crop {how.crop} reaches beyond them.",
-        )
-        require(
-            self.background <= t,
-            f"{name} has {t} snapshots; a background of the first {self.background} cannot be taken from them.",
-        )
+        inside = x1 <= x and y1 <= y
+        require(inside, f"{name} has {x} x {y} cells with axes {self.axes}; the crop {how.crop} reaches beyond them.")
+        background = f"a background of the first {self.background} cannot be taken from them"
+        require(self.background <= t, f"{name} has {t} snapshots; {background}.")
         spare = 0 if how.downsample_method == "mean" else how.downsample - 1
         cells = (x1 - x0 + spare) // how.downsample, (y1 - y0 + spare) // how.downsample
         require(min(cells) >= 1, f"{name} has {x} x {y} cells; downsampling by {how.downsample} leaves none.")

@@ -46,24 +46,16 @@ class ReadSettings(Settings):
     source: Annotated[tuple[int, int] | None, "Source cell; default: upwind end, middle."] = None
 
     def __post_init__(self) -> None:
-        require(
-            self.axes is None or sorted(self.axes) == ["t", "x", "y"],
-            f"The axes are {self.axes!r}; they must be the letters t, x and y in the order of the file, such as tyx.",
-        )
-        require(
-            self.first >= 0 and (self.end is None or self.end > self.first),
-            f"The snapshots {self.first}:{self.end} are none; the end must lie after the first, counted from 0.",
-        )
+        named = self.axes is None or sorted(self.axes) == ["t", "x", "y"]
+        require(named, f"The axes are {self.axes!r}; they must be the letters t, x and y in some order, such as tyx.")
+        some = self.first >= 0 and (self.end is None or self.end > self.first)
+        require(some, f"The snapshots {self.first}:{self.end} are none; the end must lie after the first, from 0 on.")
         x0, x1, y0, y1 = self.crop or (0, 1, 0, 1)
-        require(
-            0 <= x0 < x1 and 0 <= y0 < y1,
-            f"The crop {x0}:{x1},{y0}:{y1} holds no cell; it must be x0:x1,y0:y1 with x0 < x1 and y0 < y1.",
-        )
+        cells = 0 <= x0 < x1 and 0 <= y0 < y1
+        require(cells, f"The crop {x0}:{x1},{y0}:{y1} holds no cell; in x0:x1,y0:y1, x0 < x1 and y0 < y1 must hold.")
         require(self.downsample >= 1, f"The downsampling factor is {self.downsample}; it must be at least 1.")
-        require(
-            self.downsample_method in ("mean", "point"),
-            f"The downsampling method is {self.downsample_method!r}; it must be 'mean' or 'point'.",
-        )
+        known, method = ("mean", "point"), self.downsample_method
+        require(method in known, f"The downsampling method is {method!r}; it must be 'mean' or 'point'.")
         require((self.background or 0) >= 0, f"The background is of {self.background} snapshots; it must be 0 or more.")
         require(0 < self.scale < math.inf, f"The scale is {self.scale:g}; it must be a positive number.")
 

@@ -1,5 +1,6 @@
 """``whiffclock plume inspect`` and ``whiffclock plume compare``: what is a plume like?"""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -8,19 +9,12 @@ import typer
 from whiffclock.cli import options as opt
 from whiffclock.cli.plume import plume_app
 from whiffclock.cli.words import Word, described
-from whiffclock.params import ENVIRONMENTS, environment_name, require, require_threshold
+from whiffclock.params import ENVIRONMENTS, environment_name, require
 from whiffclock.plume.layouts import ReadSettings
 
-
-def parse_threshold(text: str) -> float:
-    """An environment's name or a positive number."""
-    value = opt.parse_threshold(text, "--threshold")
-    require_threshold(value)
-    return value
-
-
 _WHIFFS = f"Where a whiff begins: a number, or {', '.join(ENVIRONMENTS)}."
-Threshold = Annotated[float, _WHIFFS, Word("C|NAME", parse_threshold, environment_name)]
+_PARSE = partial(opt.parse_threshold, option="--threshold")
+Threshold = Annotated[float, _WHIFFS, Word("C|NAME", _PARSE, environment_name)]
 Page = Annotated[Path | None, "Draw a page: .png, .pdf or .svg.", Word("FILE")]
 _DENSE = ENVIRONMENTS["dense"]
 _PAGES = (".png", ".pdf", ".svg")
