@@ -88,9 +88,8 @@ def error_of_map(statistics: PlumeStatistics, name: str) -> float:
 def start_cells(statistics: PlumeStatistics) -> tuple[float, float]:
     """Number of start cells at 7e-6, and how far downwind they reach; NaN on a grid shorter than the DNS's reach."""
     ever = np.flatnonzero(statistics.maps["sparser"].any(axis=1)) - statistics.source[0]
-    if statistics.shape[1] - statistics.source[0] <= REACH or not len(ever):
-        return math.nan, math.nan
-    return statistics.start_cells["sparser"], float(ever[-1])
+    long = len(ever) and statistics.shape[1] - statistics.source[0] > REACH
+    return (statistics.start_cells["sparser"], float(ever[-1])) if long else (math.nan, math.nan)
 
 
 def power(value: float) -> str:

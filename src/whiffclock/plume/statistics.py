@@ -58,12 +58,9 @@ class PlumeStatistics:
 
     def at(self, x: int, off: int = 0) -> float:
         """Whiff probability ``x`` cells downwind, the mean of both sides ``off`` cells off the axis."""
-        column = self.source[0] + x
-        sides = [self.source[1] + off, self.source[1] - off]
-        inside = [y for y in sides if 0 <= y < self.shape[2]]
-        if not 0 <= column < self.shape[1] or not inside:
-            return math.nan
-        return float(np.mean([self.probability[column, y] for y in inside]))
+        column, y0 = self.source[0] + x, self.source[1]
+        inside = [y for y in (y0 + off, y0 - off) if 0 <= y < self.shape[2]]
+        return float(self.probability[column, inside].mean()) if 0 <= column < self.shape[1] and inside else math.nan
 
     def width(self, x: int) -> float:
         """Full width at half maximum across the wind ``x`` cells downwind, in cells."""
@@ -78,10 +75,7 @@ class PlumeStatistics:
         """Plain values, ready for JSON; of the maps, the axis."""
         x0, y0 = self.source
         distances = range(self.shape[1] - x0)
-
-        def by(keys: tuple[int, ...], values: tuple[float, ...]) -> dict[str, float]:
-            return dict(zip(map(str, keys), values, strict=True))
-
+        following = self.following
         return nan_to_null(
             {
                 "plume": self.origin,
@@ -101,12 +95,12 @@ class PlumeStatistics:
                 "autocorrelation": self.autocorrelation,
                 "after_whiff": self.after_whiff,
                 "after_blank": self.after_blank,
-                "correlation_along": by(corr.SEPARATIONS, self.along),
-                "correlation_across": by(corr.SEPARATIONS, self.across),
+                "correlation_along": dict(zip(corr.SEPARATIONS, self.along, strict=True)),
+                "correlation_across": dict(zip(corr.SEPARATIONS, self.across, strict=True)),
                 "neighbour_correlation": self.neighbours,
-                "following_flow": by(corr.FOLLOWING_LAGS, self.following.correlation),
-                "displacement": by(corr.FOLLOWING_LAGS, self.following.displacement),
-                "structure_speed": self.following.speed,
+                "following_flow": dict(zip(corr.FOLLOWING_LAGS, following.correlation, strict=True)),
+                "displacement": dict(zip(corr.FOLLOWING_LAGS, following.displacement, strict=True)),
+                "structure_speed": following.speed,
                 "boxes": {"centres": BOX_CENTRES, **self.boxes},
                 "start_cells": self.start_cells,
             }

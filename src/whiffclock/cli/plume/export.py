@@ -61,13 +61,11 @@ def export(
     A raw recording becomes, once, a small file that the other commands take
     with --plume. Source and origin are kept in every format but .npy.
     """
-    raw, target = read_and_written(files, force)
-    first, end = parse_frames(frames)
-    settings = replace(reading, first=first, end=end)
-    plume = opt.read_plume(raw, settings)
-
     from whiffclock.plume.files import write_plume
 
+    raw, target = read_and_written(files, force)
+    first, end = parse_frames(frames)
+    plume = opt.read_plume(raw, replace(reading, first=first, end=end))
     with opt.progress_bar("snapshots") as bar:
         job = bar.add_task("writing", total=plume.field.shape[0])
         write_plume(plume, target, lambda n: bar.update(job, advance=n))
