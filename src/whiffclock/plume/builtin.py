@@ -8,9 +8,8 @@ threshold in use can see.
 """
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ _UNSEEN = 0.5e-6
 _HALF_STEP = np.uint16(8)  # of the last six mantissa bits that are kept: values are exact to one per cent
 
 
-@dataclass(frozen=True)
-class Builtin:
+class Builtin(NamedTuple):
     """The plume and what made it: settings, package version, command."""
 
     plume: Plume
@@ -38,9 +36,8 @@ def builtin() -> Builtin:
     """Load the built-in plume with its recipe."""
     arrays = read_npz(PATH, "the built-in plume")
     field = arrays["field"].astype(np.float32) * np.float32(_UNIT)
-    recipe = json.loads(str(arrays["recipe"]))
-    x, y = (int(v) for v in arrays["source"])
-    return Builtin(Plume.from_array(field, (x, y), str(arrays["origin"])), recipe)
+    plume = Plume.from_array(field, tuple(arrays["source"]), str(arrays["origin"]))
+    return Builtin(plume, json.loads(str(arrays["recipe"])))
 
 
 def builtin_plume() -> Plume:
@@ -55,13 +52,8 @@ def store(plume: Plume, settings: SimulationSettings, path: Path = PATH) -> None
     rounded = (bits + _HALF_STEP) & ~np.uint16(2 * _HALF_STEP - 1)
     recipe = {"command": COMMAND, "version": __version__, "settings": settings.to_dict()}
     origin = f"built-in plume, simulated by whiffclock {__version__} (channel flow, seed {settings.seed})"
-    arrays = {
-        "field": rounded.view(np.float16),
-        "source": np.array(plume.source),
-        "origin": np.array(origin),
-        "recipe": np.array(json.dumps(recipe)),
-    }
-    write_npz(path, arrays)
+    said = {"source": plume.source, "origin": origin, "recipe": json.dumps(recipe)}
+    write_npz(path, {"field": rounded.view(np.float16), **{name: np.array(value) for name, value in said.items()}})
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from scipy.ndimage import gaussian_filter
 
 from whiffclock.params import InputError, Settings, convert, require
 from whiffclock.plume.plume import Plume
+from whiffclock.plume.statistics import count_start_cells, whiff_map
 from whiffclock.plume.whiffs import single
 
 #: Crossings of the fits up to this probability are repaired; larger ones are refused.
@@ -120,10 +121,8 @@ def read_target(name: str) -> Target:
 
 def calibrate(plume: Plume, target: Target) -> Plume:
     """``plume`` with the whiff probabilities of ``target``."""
-    require(
-        isinstance(plume.field, np.ndarray),
-        f"{plume.origin} is too large to be calibrated in memory; make it smaller with whiffclock plume export.",
-    )
+    too_large = f"{plume.origin} is too large to be calibrated in memory; make it smaller with whiffclock plume export."
+    require(isinstance(plume.field, np.ndarray), too_large)
     field = single(plume.field)
     snapshots, length, width = field.shape
     counts = np.rint(target.probability(length, width, plume.source) * snapshots).astype(np.int64)
@@ -134,6 +133,19 @@ def calibrate(plume: Plume, target: Target) -> Plume:
         order = np.lexsort([-copy[:, x, y] for copy in (*nearby[::-1], field)])
         mapped[order, x, y] = map_sorted(field[order, x, y], counts[:, x, y], levels)
     return Plume(mapped, plume.source, f"{plume.origin}, whiff probabilities mapped onto {target.origin}")
+
+
+def compared(plume: Plume, mapped: Plume, target: Target) -> list[dict[str, float]]:
+    """Error of the whiff map and number of start cells, before and after, by threshold."""
+    _, length, width = plume.field.shape
+    rows = []
+    for c, wanted in zip(target.thresholds, target.probability(length, width, plume.source), strict=True):
+        row = {"threshold": c}
+        for when, one in (("before", plume), ("after", mapped)):
+            row[when] = map_error(whiff_map(one, c), wanted, plume.source)
+            row[f"start_cells_{when}"] = count_start_cells(one, c)
+        rows.append(row)
+    return rows
 
 
 def map_error(seen: np.ndarray, wanted: np.ndarray, source: tuple[int, int]) -> float:

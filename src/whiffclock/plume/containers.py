@@ -3,6 +3,7 @@
 What must be closed after reading is entered in ``files``.
 """
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,31 +43,30 @@ def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
 def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
     """An archive: our own with field, source and origin, or any other with a key."""
     arrays = read_npz(path, "a plume file")
-    require(
-        key is not None or "field" in arrays,
-        f"{path} holds {', '.join(sorted(arrays))}; a plume file needs an array called 'field', or a key.",
-    )
-    name = choose_key(str(path), key or "field", {name: values.shape for name, values in arrays.items()})
+    name = choose_key(path, key or "field", arrays)
     if name != "field":
         return Found(str(path), arrays[name], shape_axes(arrays[name].shape))
-    source = None
-    if "source" in arrays:
-        cell = arrays["source"]
-        require(cell.shape == (2,), f"{path} has a source of shape {cell.shape}; it needs x and y.")
-        source = int(cell[0]), int(cell[1])
-    said = {name: str(arrays[name]) for name in ("origin", "fingerprint") if name in arrays}
-    return Found(str(path), arrays["field"], "txy", source=source, **said)  # type: ignore[arg-type]
+    return Found(str(path), arrays["field"], "txy", **_said(path, arrays))
+
+
+def _said(path: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What our own files say of the field in them."""
+    said: dict[str, Any] = {name: str(facts[name]) for name in ("origin", "fingerprint") if name in facts}
+    if "source" in facts:
+        shape = np.shape(facts["source"])
+        require(shape == (2,), f"{path} has a source of shape {shape}; it needs x and y.")
+        said["source"] = tuple(int(value) for value in facts["source"])
+    return said
 
 
 class _Frames:
     """Snapshots with an array each, as one array."""
 
-    def __init__(self, file: Any, keys: list[str]) -> None:
-        self.file, self.keys = file, keys
-        self.shape, self.dtype = (len(keys), *file[keys[0]].shape), file[keys[0]].dtype
+    def __init__(self, frames: list[Any]) -> None:
+        self.frames, self.shape, self.dtype = frames, (len(frames), *frames[0].shape), frames[0].dtype
 
     def __getitem__(self, index: tuple[slice, ...]) -> np.ndarray:
-        return np.stack([self.file[key][index[1:]] for key in self.keys[index[0]]])
+        return np.stack([frame[index[1:]] for frame in self.frames[index[0]]])
 
 
 def open_hdf5(path: Path, key: str | None, files: ExitStack) -> Found:
@@ -74,19 +74,18 @@ def open_hdf5(path: Path, key: str | None, files: ExitStack) -> Found:
     import h5py
 
     file = files.enter_context(h5py.File(path, "r"))
-    shapes: dict[str, tuple[int, ...]] = {}
+    arrays: dict[str, Any] = {}
 
     def note(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and item.shape is not None and not name.startswith("#"):
-            shapes[name] = item.shape
+            arrays[name] = item
 
     file.visititems(note)
-    frames = numbered_frames(str(path), shapes) if key is None else []
-    if frames:
-        movie = _Frames(file, frames)
+    if key is None and (frames := numbered_frames(path, arrays)):
+        movie = _Frames(frames)
         return Found(str(path), movie, shape_axes(movie.shape))
-    name = choose_key(str(path), key, shapes)
-    data, layout, where = file[name], known_layout(name), f"{path}: {name}"
+    name = choose_key(path, key, arrays)
+    data, layout, where = arrays[name], known_layout(name), f"{path}: {name}"
     if layout is None:
         return Found(where, data, shape_axes(data.shape), data.chunks)
     axes, more = layout.details(file, name)
@@ -102,6 +101,11 @@ def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
         engine = "scipy" if file.read(3) == b"CDF" else "h5netcdf"
     data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
     return _from_dataset(path, files.enter_context(data), key)
+
+
+def is_zarr(folder: Path) -> bool:
+    """Whether a folder is a Zarr store."""
+    return any((folder / mark).exists() for mark in ("zarr.json", ".zgroup", ".zarray"))
 
 
 def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
@@ -120,20 +124,16 @@ def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
         require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
         return Found(str(path), node, shape_axes(node.shape), node.chunks)
     arrays = {name: item for name, item in node.members(max_depth=None) if isinstance(item, zarr.Array)}
-    name = choose_key(str(path), key, {name: item.shape for name, item in arrays.items()})
-    values = arrays[name]
-    return Found(f"{path}: {name}", values, array_axes(name, values.shape, []), values.chunks)
+    name = choose_key(path, key, arrays)
+    return Found(f"{path}: {name}", arrays[name], array_axes(name, arrays[name].shape), arrays[name].chunks)
 
 
 def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
-    name = choose_key(str(path), key, {str(name): variable.shape for name, variable in data.variables.items()})
+    name = choose_key(path, key, {str(name): variable for name, variable in data.variables.items()})
     variable = data[name].variable
-    axes = array_axes(name, variable.shape, [str(dimension) for dimension in variable.dims])
+    axes = array_axes(name, variable.shape, variable.dims)
     blocks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
-    said: dict[str, Any] = {}
-    if "whiffclock_version" in data.attrs:
-        x, y = (int(value) for value in data.attrs["source"])
-        said = {"source": (x, y), "origin": str(data.attrs["origin"])}
-        if name == VARIABLE:
-            said["fingerprint"] = data.attrs.get("fingerprint")
+    said = _said(path, data.attrs) if "whiffclock_version" in data.attrs else {}
+    if name != VARIABLE:
+        said.pop("fingerprint", None)
     return Found(f"{path}: {name}", variable, axes, blocks, **said)

@@ -74,6 +74,14 @@ class Core:
         scale = np.sqrt(_dot(here, here).sum() * _dot(there, there).sum()) / snapshots
         return float(covariance / scale) if scale > 0 else float("nan")
 
+    def across_wind(self, cells: int) -> float:
+        """Correlation with what lies ``cells`` to either side, the mean of both."""
+        return (self.correlation(dy=cells) + self.correlation(dy=-cells)) / 2
+
+    def neighbours(self) -> tuple[float, float]:
+        """Correlation of cells one apart, along and across the wind."""
+        return self.correlation(dx=1), self.across_wind(1)
+
 
 @dataclass(frozen=True)
 class Following:

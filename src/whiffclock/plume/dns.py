@@ -8,17 +8,17 @@ approximate; where a range was found, the middle is used. Blanks: Rando et al. 2
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial, reduce
 from operator import attrgetter, getitem
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from whiffclock.formatting import nan_to_null
 from whiffclock.params import ENVIRONMENTS, require
 from whiffclock.plume.calibration import FIRST, map_error, read_target
 from whiffclock.plume.correlation import FOLLOWING_LAGS
-from whiffclock.plume.statistics import PlumeStatistics, full_width, plain
+from whiffclock.plume.statistics import PlumeStatistics, full_width
 
 ORIGIN = "channel-flow DNS behind the paper, figures of public derivatives (Zenodo 15469831, CC-BY-4.0)"
 THRESHOLD = ENVIRONMENTS["dense"]
@@ -43,43 +43,34 @@ SPEED = 0.87
 BLANKS, REACH = (9.97, 41.16), 99
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One number about a plume: its name, how it is taken from statistics, its value for the DNS slice.
-
-    ``target`` is the lowest and the highest value that counts as near; ``None``: shown, not judged.
-    """
-
-    name: str
-    measure: Callable[[PlumeStatistics], float]
-    dns: float
-    target: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A plume beside the DNS in one figure."""
 
     figure: str
     dns: float
     here: float
     target: tuple[float, float] | None
-
-    @property
-    def difference(self) -> float:
-        """This plume less the DNS."""
-        return self.here - self.dns
-
-    @property
-    def met(self) -> bool | None:
-        """Whether it comes near; ``None`` where there is no target or no value."""
-        if self.target is None or not math.isfinite(self.here):
-            return None
-        return self.target[0] <= self.here <= self.target[1]
+    difference: float  # this plume less the DNS
+    met: bool | None  # whether it comes near; None where there is no target or no value
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return plain({**vars(self), "difference": self.difference, "met": self.met})
+        return nan_to_null(self._asdict())
+
+
+class Figure(NamedTuple):
+    """One number about a plume."""
+
+    name: str
+    measure: Callable[[PlumeStatistics], float]
+    dns: float  # its value for the DNS slice
+    target: tuple[float, float] | None = None  # lowest and highest value that counts as near; None: not judged
+
+    def beside(self, statistics: PlumeStatistics) -> Row:
+        """What it is for a plume, beside the DNS."""
+        here = self.measure(statistics)
+        met = self.target[0] <= here <= self.target[1] if self.target and math.isfinite(here) else None
+        return Row(self.name, self.dns, here, self.target, here - self.dns, met)
 
 
 @cache
@@ -97,9 +88,13 @@ def error_of_map(statistics: PlumeStatistics, name: str) -> float:
 def start_cells(statistics: PlumeStatistics) -> tuple[float, float]:
     """Number of start cells at 7e-6, and how far downwind they reach; NaN on a grid shorter than the DNS's reach."""
     ever = np.flatnonzero(statistics.maps["sparser"].any(axis=1)) - statistics.source[0]
-    if statistics.shape[1] - statistics.source[0] <= REACH or not len(ever):
-        return math.nan, math.nan
-    return statistics.start_cells["sparser"], float(ever[-1])
+    long = len(ever) and statistics.shape[1] - statistics.source[0] > REACH
+    return (statistics.start_cells["sparser"], float(ever[-1])) if long else (math.nan, math.nan)
+
+
+def power(value: float) -> str:
+    """A threshold in few letters: 3e-6, 0.5."""
+    return f"{value:g}".replace("e-0", "e-")
 
 
 def beside_dns(statistics: PlumeStatistics) -> list[Row]:
@@ -109,7 +104,7 @@ def beside_dns(statistics: PlumeStatistics) -> list[Row]:
         f"The DNS figures are at the threshold {THRESHOLD:g}, these statistics at {statistics.threshold:g}; "
         f"measure the plume at {THRESHOLD:g}.",
     )
-    return [Row(one.name, one.dns, one.measure(statistics), one.target) for group in GROUPS for one in group]
+    return [figure.beside(statistics) for group in GROUPS for figure in group]
 
 
 def _entry(attribute: str, *keys: Any) -> Callable[[PlumeStatistics], float]:
@@ -123,7 +118,7 @@ def _about(value: float, margin: float) -> tuple[float, float]:
 
 def _whole_maps() -> Iterator[Figure]:
     for name, threshold in ENVIRONMENTS.items():
-        title = f"map at {threshold:.0e}, x >= {FIRST}, RMSE".replace("e-0", "e-")
+        title = f"map at {power(threshold)}, x >= {FIRST}, RMSE"
         yield Figure(title, partial(error_of_map, name=name), 0.0, (0.0, 0.02))
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from whiffclock.archive import UNREADABLE, first_line
 from whiffclock.params import InputError, require
-from whiffclock.plume.containers import Found, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
+from whiffclock.plume.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.writing import write_plume
@@ -52,8 +52,14 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
         with ExitStack() as files:
             found = _opener(path)(path, settings.key, files)
             plume = _plume(path, found, settings)
+            as_stored = ReadSettings(key=settings.key)
             if found.fingerprint:
-                _require_fingerprint(path, found, plume, settings)
+                here = (plume if settings == as_stored else _plume(path, found, as_stored)).fingerprint
+                require(
+                    here == found.fingerprint,
+                    f"{path} is damaged, or was changed after it was written: its values have the fingerprint {here}, "
+                    f"not {found.fingerprint}; export it again.",
+                )
             if not isinstance(plume.field, np.ndarray):
                 files.pop_all()  # it stays in its file
             return plume
@@ -71,61 +77,36 @@ def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
     return Plume(reader.field(), (int(x), int(y)), (found.origin or path.name) + _what_was_done(reader))
 
 
-def _require_fingerprint(path: Path, found: Found, plume: Plume, settings: ReadSettings) -> None:
-    """Refuse values that are not those a file was written with; ``plume`` was read from it with ``settings``."""
-    as_stored = ReadSettings(key=settings.key)
-    here = (plume if settings == as_stored else _plume(path, found, as_stored)).fingerprint
-    require(
-        here == found.fingerprint,
-        f"{path} is damaged, or was changed after it was written: its values have the fingerprint {here}, not "
-        f"{found.fingerprint}; export it again.",
-    )
-
-
 def _opener(path: Path) -> Callable[[Path, str | None, ExitStack], Found]:
     """Which kind of file it is, by its first bytes."""
     if path.is_dir():
-        marks = ("zarr.json", ".zgroup", ".zarray")
-        require(any((path / mark).exists() for mark in marks), f"{path} is a folder, and not a Zarr store.")
+        require(is_zarr(path), f"{path} is a folder, and not a Zarr store.")
         return open_zarr
     with path.open("rb") as file:
         start = file.read(64)
-    if start.startswith(b"\x93NUMPY"):
-        return open_npy
-    if start.startswith(b"PK"):
-        return open_npz
-    if start.startswith(b"CDF"):
-        return open_netcdf
-    require(
-        not start.startswith(b"MATLAB 5.0"),
-        f"{path} is a MATLAB file of an old version; save it in MATLAB with '-v7.3'.",
-    )
+    for magic, opener in ((b"\x93NUMPY", open_npy), (b"PK", open_npz), (b"CDF", open_netcdf)):
+        if start.startswith(magic):
+            return opener
+    old = start.startswith(b"MATLAB 5.0")
+    require(not old, f"{path} is a MATLAB file of an old version; save it in MATLAB with '-v7.3'.")
     import h5py
 
     if h5py.is_hdf5(path):
         with h5py.File(path, "r") as file:
             named = "_NCProperties" in file.attrs
         return open_netcdf if named or path.suffix == ".nc" else open_hdf5
-    raise InputError(f"{path} is not a readable plume file ({KINDS}): {_first_impression(start)}.")
-
-
-def _first_impression(start: bytes) -> str:
-    if not start:
-        return "it is empty"
-    text = start.splitlines()[0]
-    if text.isascii() and text.decode("ascii").isprintable():
-        return f"it is text and begins with {text.decode('ascii')[:40]!r}"
-    return f"it begins with the bytes {start[:8].hex(' ')}"
+    text = start.splitlines()[0].decode("latin-1") if start else ""
+    readable = text.isascii() and text.isprintable()
+    begin = f"is text and begins with {text[:40]!r}" if readable else f"begins with the bytes {start[:8].hex(' ')}"
+    raise InputError(f"{path} is not a readable plume file ({KINDS}): it {begin if start else 'is empty'}.")
 
 
 def _moved_source(path: Path, found: Found, reader: Reader) -> tuple[int, int]:
     """The source in the cells of the field: what the file says, or the upwind end in the middle of the width."""
     x, y = found.source or (0, found.values.shape[reader.axes.index("y")] // 2)
     moved = (x - reader.crop[0]) // reader.settings.downsample, (y - reader.crop[2]) // reader.settings.downsample
-    require(
-        0 <= moved[0] < reader.shape[1] and 0 <= moved[1] < reader.shape[2],
-        f"{path}: the source ({x}, {y}) lies outside the cells that are kept; name a source among them.",
-    )
+    kept = 0 <= moved[0] < reader.shape[1] and 0 <= moved[1] < reader.shape[2]
+    require(kept, f"{path}: the source ({x}, {y}) lies outside the cells that are kept; name a source among them.")
     return moved
 
 
@@ -144,15 +125,7 @@ def _what_was_done(reader: Reader) -> str:
 
 
 class Reader:
-    """Reads the array ``found`` and takes the steps of ``settings``.
-
-    Attributes
-    ----------
-    shape
-        (snapshots, cells along the wind, cells across) of the field.
-    dtype
-        Type of the values: as stored, unless they are calculated with.
-    """
+    """Reads the array ``found`` and takes the steps of ``settings``; ``shape`` and ``dtype`` are those of the field."""
 
     def __init__(self, found: Found, settings: ReadSettings) -> None:
         self.found, self.settings = found, settings
@@ -162,43 +135,29 @@ class Reader:
         require(len(stored) == 3, f"{name} has {len(stored)} dimensions {stored}; it needs three: time, x, y.")
         require(dtype.kind in "iuf", f"{name} holds values of type {dtype}; a field needs real numbers.")
         t, x, y = (stored[self.axes.index(letter)] for letter in "txy")
-        require(
-            how.first < t and (how.end is None or how.end <= t),
-            f"{name} has {t} snapshots; {how.first}:{how.end or ''} is not among them.",
-        )
+        among = how.first < t and (how.end or 0) <= t
+        require(among, f"{name} has {t} snapshots; {how.first}:{how.end or ''} is not among them.")
         self.crop = x0, x1, y0, y1 = how.crop or (0, x, 0, y)
-        require(
-            x1 <= x and y1 <= y,
-            f"{name} has {x} x {y} cells with axes {self.axes}; the crop {how.crop} reaches beyond them.",
-        )
-        require(
-            self.background <= t,
-            f"{name} has {t} snapshots; a background of the first {self.background} cannot be taken from them.",
-        )
+        inside = x1 <= x and y1 <= y
+        require(inside, f"{name} has {x} x {y} cells with axes {self.axes}; the crop {how.crop} reaches beyond them.")
+        background = f"a background of the first {self.background} cannot be taken from them"
+        require(self.background <= t, f"{name} has {t} snapshots; {background}.")
         spare = 0 if how.downsample_method == "mean" else how.downsample - 1
         cells = (x1 - x0 + spare) // how.downsample, (y1 - y0 + spare) // how.downsample
         require(min(cells) >= 1, f"{name} has {x} x {y} cells; downsampling by {how.downsample} leaves none.")
         self.shape = (how.end or t) - how.first, *cells
         averaged = how.downsample > 1 and how.downsample_method == "mean"
         calculated = averaged or self.background or how.scale != 1
-        self.dtype: np.dtype = dtype.newbyteorder("=")
-        self.dtype = np.result_type(self.dtype, np.float32) if calculated else self.dtype
-        self._at_once = self._snapshots_at_once(x * y * max(self.dtype.itemsize, dtype.itemsize))
-
-    def _snapshots_at_once(self, per_snapshot: int) -> int:
-        """How many snapshots to read in one go: whole storage blocks, if they fit."""
-        block = self.found.blocks[self.axes.index("t")] if self.found.blocks else 1
-        if block * per_snapshot > BLOCK_BYTES:
-            return max(1, BLOCK_BYTES // per_snapshot)
-        return max(block, max(1, READ_BYTES // per_snapshot) // block * block)
+        self.dtype: np.dtype = np.result_type(dtype, np.float32) if calculated else dtype.newbyteorder("=")
+        self._snapshot_bytes = x * y * max(self.dtype.itemsize, dtype.itemsize)
 
     def field(self) -> Field:
         """The field, in memory if it is small, in its file otherwise."""
         first, (snapshots, x, y) = self.settings.first, self.shape
-        borders = self._borders(first, first + snapshots)
+        parts = self._parts(first, first + snapshots)
         if math.prod(self.shape) * self.dtype.itemsize < LOAD_BYTES:
             whole = np.empty(self.shape, self.dtype)
-            for start, end in pairwise(borders):
+            for start, end in parts:
                 whole[start - first : end - first] = self._calculate(start, end)
             return whole
         import dask.array
@@ -207,17 +166,17 @@ class Reader:
             start, end = block_info[None]["array-location"][0]
             return self._calculate(first + start, first + end)
 
-        sizes = tuple(end - start for start, end in pairwise(borders))
-        like = np.empty((0, 0, 0), self.dtype)
-        name = f"plume-{uuid.uuid4().hex}"
-        return dask.array.map_blocks(  # type: ignore[no-untyped-call]
-            block, name=name, chunks=(sizes, (x,), (y,)), dtype=self.dtype, meta=like
-        )
+        chunks = tuple(end - start for start, end in parts), (x,), (y,)
+        name, like = f"plume-{uuid.uuid4().hex}", np.empty((0, 0, 0), self.dtype)
+        return dask.array.map_blocks(block, name=name, chunks=chunks, meta=like)  # type: ignore[no-untyped-call]
 
-    def _borders(self, start: int, end: int) -> list[int]:
-        """Where reads from ``start`` to ``end`` begin and end: on the borders of storage blocks."""
-        size = self._at_once
-        return [start, *range((start // size + 1) * size, end, size), end]
+    def _parts(self, start: int, end: int) -> list[tuple[int, int]]:
+        """What to read at a time of the snapshots from ``start`` to ``end``: whole storage blocks, if they fit."""
+        block = self.found.blocks[self.axes.index("t")] if self.found.blocks else 1
+        whole = block * self._snapshot_bytes <= BLOCK_BYTES
+        size = max(1, (READ_BYTES if whole else BLOCK_BYTES) // self._snapshot_bytes)
+        size = max(block, size // block * block) if whole else size
+        return list(pairwise([start, *range((start // size + 1) * size, end, size), end]))
 
     def _calculate(self, start: int, end: int) -> np.ndarray:
         """Snapshots ``start`` to ``end`` of the file as part of the field."""
@@ -250,6 +209,6 @@ class Reader:
     @cached_property
     def _mean_background(self) -> np.ndarray:
         total = np.zeros(self.shape[1:])
-        for start, end in pairwise(self._borders(0, self.background)):
+        for start, end in self._parts(0, self.background):
             total += self._reduce(start, end).sum(axis=0, dtype=np.float64)
         return (total / self.background).astype(self.dtype)

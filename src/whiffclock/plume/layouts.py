@@ -6,11 +6,12 @@ before all of these.
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from whiffclock.params import InputError, Settings, require
+from whiffclock.params import Settings, require
 
 #: Words for the three axes, as dimension names use them.
 AXIS_NAMES = {
@@ -21,9 +22,6 @@ AXIS_NAMES = {
 
 #: The array of the paper, (t, y, x), as it is passed around without names.
 PAPER_SHAPE = (2598, 27, 123)
-
-#: Arrays of wind velocity that lie beside odor in the same data set.
-VELOCITIES = ("uu", "vv", "ww")
 
 
 @dataclass(frozen=True)
@@ -48,28 +46,17 @@ class ReadSettings(Settings):
     source: Annotated[tuple[int, int] | None, "Source cell; default: upwind end, middle."] = None
 
     def __post_init__(self) -> None:
-        require(
-            self.axes is None or sorted(self.axes) == ["t", "x", "y"],
-            f"The axes are {self.axes!r}; they must be the letters t, x and y in the order of the file, such as tyx.",
-        )
-        require(
-            self.first >= 0 and (self.end is None or self.end > self.first),
-            f"The snapshots {self.first}:{self.end} are none; the end must lie after the first, counted from 0.",
-        )
+        named = self.axes is None or sorted(self.axes) == ["t", "x", "y"]
+        require(named, f"The axes are {self.axes!r}; they must be the letters t, x and y in some order, such as tyx.")
+        some = self.first >= 0 and (self.end is None or self.end > self.first)
+        require(some, f"The snapshots {self.first}:{self.end} are none; the end must lie after the first, from 0 on.")
         x0, x1, y0, y1 = self.crop or (0, 1, 0, 1)
-        require(
-            0 <= x0 < x1 and 0 <= y0 < y1,
-            f"The crop {x0}:{x1},{y0}:{y1} holds no cell; it must be x0:x1,y0:y1 with x0 < x1 and y0 < y1.",
-        )
+        cells = 0 <= x0 < x1 and 0 <= y0 < y1
+        require(cells, f"The crop {x0}:{x1},{y0}:{y1} holds no cell; in x0:x1,y0:y1, x0 < x1 and y0 < y1 must hold.")
         require(self.downsample >= 1, f"The downsampling factor is {self.downsample}; it must be at least 1.")
-        require(
-            self.downsample_method in ("mean", "point"),
-            f"The downsampling method is {self.downsample_method!r}; it must be 'mean' or 'point'.",
-        )
-        require(
-            (self.background or 0) >= 0,
-            f"The background is taken from {self.background} snapshots; it must be 0 or more.",
-        )
+        known, method = ("mean", "point"), self.downsample_method
+        require(method in known, f"The downsampling method is {method!r}; it must be 'mean' or 'point'.")
+        require((self.background or 0) >= 0, f"The background is of {self.background} snapshots; it must be 0 or more.")
         require(0 < self.scale < math.inf, f"The scale is {self.scale:g}; it must be a positive number.")
 
 
@@ -123,9 +110,9 @@ def known_layout(key: str) -> Layout | None:
     return next((layout for pattern, layout in LAYOUTS.items() if re.fullmatch(pattern, key)), None)
 
 
-def named_axes(dimensions: list[str]) -> str | None:
+def named_axes(dimensions: Sequence[Any]) -> str | None:
     """``["time", "y", "x"]`` to ``"tyx"``; ``None`` if the names do not say."""
-    letters = "".join(AXIS_NAMES.get(name.lower(), "?") for name in dimensions)
+    letters = "".join(AXIS_NAMES.get(str(name).lower(), "?") for name in dimensions)
     return letters if sorted(letters) == ["t", "x", "y"] else None
 
 
@@ -134,51 +121,40 @@ def shape_axes(shape: tuple[int, ...]) -> str:
     return "tyx" if shape == PAPER_SHAPE else "txy"
 
 
-def array_axes(key: str, shape: tuple[int, ...], dimensions: list[str]) -> str:
+def array_axes(key: str, shape: tuple[int, ...], dimensions: Sequence[Any] = ()) -> str:
     """Axes of an array, by the names of its dimensions, by its own name, or by its shape."""
     layout = known_layout(key)
     return named_axes(dimensions) or (layout.axes if layout else shape_axes(shape))
 
 
-def choose_key(file: str, wanted: str | None, shapes: dict[str, tuple[int, ...]]) -> str:
-    """The array to read: the wanted one, that of a known layout, or the only one with three dimensions.
-
-    ``shapes`` are the shapes of all arrays of ``file``.
-    """
-    found = _listing(shapes)
+def choose_key(file: Path, wanted: str | None, arrays: Mapping[str, Any], most: int = 8) -> str:
+    """The one of a file's arrays to read: the wanted one, that of a known layout, or the only one with three axes."""
+    more = f" and {len(arrays) - most} more" if len(arrays) > most else ""
+    listed = [f"{key} {array.shape}" for key, array in arrays.items()][:most]
+    found = (", ".join(listed) or "no arrays at all") + more
     if wanted is not None:
-        require(wanted.strip("/") in shapes, f"{file} has no array called {wanted!r}; found: {found}.")
+        require(wanted.strip("/") in arrays, f"{file} has no array called {wanted!r}; found: {found}.")
         return wanted.strip("/")
-    solid = [key for key, shape in shapes.items() if len(shape) == 3]
+    solid = [key for key, array in arrays.items() if len(array.shape) == 3]
     for pattern in LAYOUTS:
         known = [key for key in solid if re.fullmatch(pattern, key)]
         if known:
             return min(known, key=lambda key: [int(number) for number in re.findall(r"\d+", key)])
-    if solid and set(solid) <= set(VELOCITIES):
-        raise InputError(f"{file} holds wind velocities ({', '.join(solid)}), not odor.")
+    wind = bool(solid) and set(solid) <= {"uu", "vv", "ww"}
+    require(not wind, f"{file} holds wind velocities ({', '.join(solid)}), not odor.")
     require(bool(solid), f"{file} has no array with three dimensions (time, x, y); found: {found}.")
     require(len(solid) == 1, f"{file} has several arrays with three dimensions, name one as key; found: {found}.")
     return solid[0]
 
 
-def _listing(shapes: dict[str, tuple[int, ...]], most: int = 8) -> str:
-    parts = [f"{key} {shape}" for key, shape in list(shapes.items())[:most]]
-    more = len(shapes) - len(parts)
-    return (", ".join(parts) or "no arrays at all") + (f" and {more} more" if more else "")
-
-
-def numbered_frames(file: str, shapes: dict[str, tuple[int, ...]]) -> list[str]:
-    """Keys of a record with one array per snapshot, in the order of their numbers; empty if it is not one."""
-    flat = [key for key, shape in shapes.items() if key.isdecimal() and len(shape) == 2]
-    if len(flat) < 2 or any(len(shape) == 3 for shape in shapes.values()):
+def numbered_frames(file: Path, arrays: Mapping[str, Any]) -> list[Any]:
+    """The arrays of a record with one per snapshot, in the order of their numbers; empty if it is not one."""
+    numbers = sorted((key for key, array in arrays.items() if key.isdecimal() and len(array.shape) == 2), key=int)
+    if len(numbers) < 2 or any(len(array.shape) == 3 for array in arrays.values()):
         return []
-    frames = sorted(flat, key=int)
-    odd = [f"{key} {shapes[key]}" for key in frames if shapes[key] != shapes[frames[0]]]
-    require(
-        not odd,
-        f"{file} has snapshots of different shapes; {frames[0]} is {shapes[frames[0]]}, but {', '.join(odd[:3])}.",
-    )
-    start = int(frames[0])
-    gap = next((start + i for i, key in enumerate(frames) if int(key) != start + i), None)
-    require(gap is None, f"{file} has {len(frames)} numbered snapshots, but number {gap} is missing.")
-    return frames
+    first, start = arrays[numbers[0]].shape, int(numbers[0])
+    odd = [f"{key} {arrays[key].shape}" for key in numbers if arrays[key].shape != first]
+    require(not odd, f"{file} has snapshots of different shapes; {start} is {first}, but {', '.join(odd[:3])}.")
+    gap = next((start + i for i, key in enumerate(numbers) if int(key) != start + i), None)
+    require(gap is None, f"{file} has {len(numbers)} numbered snapshots, but number {gap} is missing.")
+    return [arrays[key] for key in numbers]

@@ -20,51 +20,32 @@ if TYPE_CHECKING:
 class Plume:
     """Concentrations ``field[t, x, y]``; x grows downwind, y crosswind.
 
-    Attributes
-    ----------
-    field
-        At least two snapshots of a grid of at least one cell; finite, and positive somewhere. An array, or a dask
-        array that stays in its file.
-    source
-        Cell (x, y) of the source. Default: upwind end, middle of the width.
-    origin
-        One line that says what this field is; shown wherever results appear.
-    held_out_from
-        Fingerprint of the training part, where this is the test part of a split.
-    highest
-        The highest concentration.
-    fingerprint
-        Sixteen hex digits that change with any value of the field or with the source.
+    There are at least two snapshots of a grid of at least one cell. Values are finite, and positive somewhere.
     """
 
-    field: Field
-    source: tuple[int, int]
-    origin: str = "unnamed"
-    held_out_from: str = ""
-    highest: float = dataclasses.field(init=False, compare=False)
-    fingerprint: str = dataclasses.field(init=False, compare=False)
+    field: Field  # an array, or a dask array that stays in its file
+    source: tuple[int, int]  # its cell (x, y)
+    origin: str = "unnamed"  # one line that says what this field is; shown wherever results appear
+    held_out_from: str = ""  # fingerprint of the training part, where this is the test part of a split
+    highest: float = dataclasses.field(init=False, compare=False)  # concentration
+    fingerprint: str = dataclasses.field(init=False, compare=False)  # changes with any value, and with the source
     _whiffs: dict[float, Whiffs] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        shape = self.field.shape
-        require(
-            len(shape) == 3,
-            f"{self.origin}: the field has {len(shape)} dimensions {shape}; it needs three: time, x, y.",
-        )
-        require(
-            min(shape) >= 1 and shape[0] >= 2,
-            f"{self.origin}: the field has shape {shape}; it needs two snapshots and one cell at least.",
-        )
-        kind = self.field.dtype
-        require(kind.kind in "iuf", f"{self.origin}: the field holds values of type {kind}; it needs real numbers.")
-        x, y = self.source
-        require(
-            0 <= x < shape[1] and 0 <= y < shape[2],
-            f"{self.origin}: the source ({x}, {y}) lies outside the grid of {shape[1]} x {shape[2]} cells.",
-        )
+        shape, kind = self.field.shape, self.field.dtype
+        self._require(len(shape) == 3, f"the field has {len(shape)} dimensions {shape}; it needs three: time, x, y.")
+        enough = min(shape) >= 1 and shape[0] >= 2
+        self._require(enough, f"the field has shape {shape}; it needs two snapshots and one cell at least.")
+        self._require(kind.kind in "iuf", f"the field holds values of type {kind}; it needs real numbers.")
+        (x, y), (_, length, width) = self.source, shape
+        inside = 0 <= x < length and 0 <= y < width
+        self._require(inside, f"the source ({x}, {y}) lies outside the grid of {length} x {width} cells.")
         highest, fingerprint = self._survey()
         object.__setattr__(self, "highest", highest)
         object.__setattr__(self, "fingerprint", fingerprint)
+
+    def _require(self, condition: bool, sentence: str) -> None:
+        require(condition, f"{self.origin}: {sentence}")
 
     def _survey(self) -> tuple[float, str]:
         """Highest concentration and fingerprint, in one pass that also checks every value."""
@@ -72,18 +53,12 @@ class Plume:
         digest = hashlib.blake2b(repr((self.field.shape, self.source)).encode(), digest_size=8)
         for part in time_chunks(self.field):
             values = single(self.field[part])
-            peak, trough = float(np.max(values)), float(np.min(values))
-            require(
-                np.isfinite(peak) and np.isfinite(trough),
-                f"{self.origin}: NaN or infinite concentrations between snapshots {part.start} and "
-                f"{part.stop - 1}; the field must be finite.",
-            )
+            peak, where = float(np.max(values)), f"between snapshots {part.start} and {part.stop - 1}"
+            finite = np.isfinite(peak) and bool(np.isfinite(np.min(values)))
+            self._require(finite, f"NaN or infinite concentrations {where}; the field must be finite.")
             highest = max(highest, peak)
             digest.update(values.data)
-        require(
-            highest > 0,
-            f"{self.origin}: the highest concentration is {highest:g}; some of the field must be positive.",
-        )
+        self._require(highest > 0, f"the highest concentration is {highest:g}; some of the field must be positive.")
         return highest, digest.hexdigest()
 
     @classmethod
@@ -99,17 +74,11 @@ class Plume:
 
         The first ``train_fraction`` of the snapshots are for training.
         """
-        require(
-            0 < train_fraction < 1,
-            f"The share of the record to train on is {train_fraction:g}; it must lie between 0 and 1.",
-        )
-        snapshots = self.field.shape[0]
-        cut = round(snapshots * train_fraction)
-        require(
-            2 <= cut <= snapshots - 2,
-            f"{self.origin}: a share of {train_fraction:g} cuts {snapshots} snapshots at {cut}; both parts need two "
-            "snapshots at least.",
-        )
+        share, snapshots = train_fraction, self.field.shape[0]
+        require(0 < share < 1, f"The share of the record to train on is {share:g}; it must lie between 0 and 1.")
+        cut = round(snapshots * share)
+        long = 2 <= cut <= snapshots - 2
+        self._require(long, f"a share of {share:g} cuts {snapshots} snapshots at {cut}; both parts need at least two.")
         train = self._between(0, cut, "training")
         return train, self._between(cut, snapshots, "test", train.fingerprint)
 
@@ -126,11 +95,8 @@ class Plume:
         if threshold not in self._whiffs:
             require_threshold(threshold)
             require(bool(single(threshold) > 0), f"The threshold is {threshold:g}; in single precision, it is zero.")
-            require(
-                self.reaches(threshold),
-                f"{self.origin}: nothing reaches the threshold {threshold:g}, the highest concentration is "
-                f"{self.highest:g}; choose a lower threshold.",
-            )
+            too_high = f"nothing reaches the threshold {threshold:g}, the highest concentration is {self.highest:g}"
+            self._require(self.reaches(threshold), f"{too_high}; choose a lower threshold.")
             self._whiffs[threshold] = threshold_field(self.field, threshold, self.source)
         return self._whiffs[threshold]
 
@@ -140,10 +106,7 @@ class Plume:
         start = self.whiffs(threshold if own else settings.start_threshold)  # type: ignore[arg-type]
         cells = start_cells(start, settings)
         if settings.start_on_whiff:
-            smelled = self.whiffs(threshold).ever()[cells[:, 0], cells[:, 1]]
-            require(
-                bool(smelled.all()),
-                f"{self.origin}: {int((~smelled).sum())} of {len(cells)} start cells never whiff at "
-                f"{threshold:g}, so a search cannot start on a whiff there; raise the start threshold.",
-            )
+            silent = int((~self.whiffs(threshold).ever()[cells[:, 0], cells[:, 1]]).sum())
+            never = f"{silent} of {len(cells)} start cells never whiff at {threshold:g}"
+            self._require(not silent, f"{never}, so a search cannot start there; raise the start threshold.")
         return cells

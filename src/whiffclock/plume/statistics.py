@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from whiffclock.formatting import nan_to_null
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, environment_name
 from whiffclock.plume import correlation as corr
 from whiffclock.plume.durations import Durations, complete_runs, distribution, mean_durations, transitions
@@ -57,12 +58,9 @@ class PlumeStatistics:
 
     def at(self, x: int, off: int = 0) -> float:
         """Whiff probability ``x`` cells downwind, the mean of both sides ``off`` cells off the axis."""
-        column = self.source[0] + x
-        sides = [self.source[1] + off, self.source[1] - off]
-        inside = [y for y in sides if 0 <= y < self.shape[2]]
-        if not 0 <= column < self.shape[1] or not inside:
-            return math.nan
-        return float(np.mean([self.probability[column, y] for y in inside]))
+        column, y0 = self.source[0] + x, self.source[1]
+        inside = [y for y in (y0 + off, y0 - off) if 0 <= y < self.shape[2]]
+        return float(self.probability[column, inside].mean()) if 0 <= column < self.shape[1] and inside else math.nan
 
     def width(self, x: int) -> float:
         """Full width at half maximum across the wind ``x`` cells downwind, in cells."""
@@ -77,11 +75,8 @@ class PlumeStatistics:
         """Plain values, ready for JSON; of the maps, the axis."""
         x0, y0 = self.source
         distances = range(self.shape[1] - x0)
-
-        def by(keys: tuple[int, ...], values: tuple[float, ...]) -> dict[str, float]:
-            return dict(zip(map(str, keys), values, strict=True))
-
-        return plain(
+        following = self.following
+        return nan_to_null(
             {
                 "plume": self.origin,
                 "fingerprint": self.fingerprint,
@@ -100,12 +95,12 @@ class PlumeStatistics:
                 "autocorrelation": self.autocorrelation,
                 "after_whiff": self.after_whiff,
                 "after_blank": self.after_blank,
-                "correlation_along": by(corr.SEPARATIONS, self.along),
-                "correlation_across": by(corr.SEPARATIONS, self.across),
+                "correlation_along": dict(zip(corr.SEPARATIONS, self.along, strict=True)),
+                "correlation_across": dict(zip(corr.SEPARATIONS, self.across, strict=True)),
                 "neighbour_correlation": self.neighbours,
-                "following_flow": by(corr.FOLLOWING_LAGS, self.following.correlation),
-                "displacement": by(corr.FOLLOWING_LAGS, self.following.displacement),
-                "structure_speed": self.following.speed,
+                "following_flow": dict(zip(corr.FOLLOWING_LAGS, following.correlation, strict=True)),
+                "displacement": dict(zip(corr.FOLLOWING_LAGS, following.displacement, strict=True)),
+                "structure_speed": following.speed,
                 "boxes": {"centres": BOX_CENTRES, **self.boxes},
                 "start_cells": self.start_cells,
             }
@@ -120,13 +115,11 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
     near = _near_axis(plume.source[1], width)
     counts = np.zeros((3, length, width), dtype=np.int64)
     covariance = np.zeros((length, 1 + len(corr.LAGS)))
-    probability = np.zeros((length, width))
     runs_of_blanks = np.zeros(3)  # number, sum, sum of squares
     slab = max(1, _SLAB_BYTES // (snapshots * width))
     for part in (slice(first, first + slab) for first in range(0, length, slab)):
         record = whiffs.record(part)
         counts[:, part] = transitions(record)
-        probability[part] = record.mean(axis=1)
         _, lengths = complete_runs(np.moveaxis(record, 1, 2).reshape(-1, snapshots))
         runs_of_blanks += len(lengths), lengths.sum(), (lengths**2).sum()
         covariance[part] = corr.time_covariance(np.moveaxis(record[:, :, near], 1, 2))
@@ -135,16 +128,15 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
     in_core = slice(x0 + CORE.start, x0 + CORE.stop)
     runs = complete_runs(np.moveaxis(whiffs.record(in_core)[:, :, near], 1, 2).reshape(-1, snapshots))
     after_whiff, after_blank = _next_whiff(counts[:, in_core, near], snapshots)
-    distances = np.arange(length) - x0
-    bins = {name: np.isin(distances, cells) for name, cells in X_BINS.items()}
-    maps = {name: probability if c == threshold else whiff_map(plume, c) for name, c in ENVIRONMENTS.items()}
+    bins = {name: slice(x0 + cells.start, x0 + cells.stop) for name, cells in X_BINS.items()}
+    maps = {name: whiff_map(plume, c) for name, c in ENVIRONMENTS.items()}
     return PlumeStatistics(
         origin=plume.origin,
         fingerprint=plume.fingerprint,
         shape=whiffs.shape,
         source=plume.source,
         threshold=threshold,
-        probability=probability,
+        probability=whiffs.probability(),
         whiff_duration=whiff_duration,
         blank_duration=blank_duration,
         whiffs=distribution(runs[0]),
@@ -154,8 +146,8 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
         after_whiff=after_whiff,
         after_blank=after_blank,
         along=tuple(core.correlation(dx=d) for d in corr.SEPARATIONS),
-        across=tuple(_across(core, d) for d in corr.SEPARATIONS),
-        neighbours={name: _neighbours(_core(whiffs, cells, 1)) for name, cells in X_BINS.items()},
+        across=tuple(core.across_wind(d) for d in corr.SEPARATIONS),
+        neighbours={name: _core(whiffs, cells, 1).neighbours() for name, cells in X_BINS.items()},
         following=corr.following_flow(core),
         maps=maps,
         boxes={name: _box_probabilities(one, plume.source) for name, one in maps.items()},
@@ -215,14 +207,6 @@ def _core(whiffs: Whiffs, cells: range, reach: int) -> corr.Core:
     return corr.Core(corr.anomaly(record), range(min(len(cells), last - first)), across)
 
 
-def _across(core: corr.Core, cells: int) -> float:
-    return (core.correlation(dy=cells) + core.correlation(dy=-cells)) / 2
-
-
-def _neighbours(core: corr.Core) -> tuple[float, float]:
-    return core.correlation(dx=1), _across(core, 1)
-
-
 def _mean_and_deviation(count: float, total: float, squares: float) -> tuple[float, float]:
     """Mean and standard deviation from sums; NaN where nothing was counted."""
     if count == 0:
@@ -236,12 +220,3 @@ def _next_whiff(counts: np.ndarray, snapshots: int) -> tuple[float, float]:
     whiffs, stays, begins = (int(n) for n in counts.sum(axis=(1, 2)))
     blanks = counts[0].size * (snapshots - 1) - whiffs
     return stays / whiffs if whiffs else math.nan, begins / blanks if blanks else math.nan
-
-
-def plain(value: Any) -> Any:
-    """Arrays and tuples become lists and NaN becomes null, all the way down."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

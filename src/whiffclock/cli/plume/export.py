@@ -40,6 +40,9 @@ _WORDS = {
     "background": Word("N"),
     "source": opt.SOURCE_WORD,
 }
+Files = Annotated[
+    list[Path], typer.Argument(metavar="[PLUME] FILE", help="What to read (default: built in), what to write.")
+]
 Reading = Annotated[ReadSettings, Spelling(_WORDS, panel="Reading")]
 
 
@@ -47,9 +50,7 @@ Reading = Annotated[ReadSettings, Spelling(_WORDS, panel="Reading")]
 @described
 def export(
     *,
-    files: Annotated[
-        list[Path], typer.Argument(metavar="[PLUME] FILE", help="What to read (default: built in), what to write.")
-    ],
+    files: Files,
     frames: Annotated[str | None, "Snapshots to keep; END is the first left out.", Word("FIRST:END")] = None,
     reading: Reading,
     force: opt.Force = False,
@@ -60,13 +61,11 @@ def export(
     A raw recording becomes, once, a small file that the other commands take
     with --plume. Source and origin are kept in every format but .npy.
     """
-    raw, target = read_and_written(files, force)
-    first, end = parse_frames(frames)
-    settings = replace(reading, first=first, end=end)
-    plume = opt.read_plume(raw, settings)
-
     from whiffclock.plume.files import write_plume
 
+    raw, target = read_and_written(files, force)
+    first, end = parse_frames(frames)
+    plume = opt.read_plume(raw, replace(reading, first=first, end=end))
     with opt.progress_bar("snapshots") as bar:
         job = bar.add_task("writing", total=plume.field.shape[0])
         write_plume(plume, target, lambda n: bar.update(job, advance=n))

@@ -1,5 +1,6 @@
 """``whiffclock plume inspect`` and ``whiffclock plume compare``: what is a plume like?"""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -8,22 +9,14 @@ import typer
 from whiffclock.cli import options as opt
 from whiffclock.cli.plume import plume_app
 from whiffclock.cli.words import Word, described
-from whiffclock.params import ENVIRONMENTS, environment_name, require, require_threshold
+from whiffclock.params import ENVIRONMENTS, environment_name, require
 from whiffclock.plume.layouts import ReadSettings
 
-
-def parse_threshold(text: str) -> float:
-    """An environment's name or a positive number."""
-    value = opt.parse_threshold(text, "--threshold")
-    require_threshold(value)
-    return value
-
-
 _WHIFFS = f"Where a whiff begins: a number, or {', '.join(ENVIRONMENTS)}."
-Threshold = Annotated[float, _WHIFFS, Word("C|NAME", parse_threshold, environment_name)]
+_PARSE = partial(opt.parse_threshold, option="--threshold")
+Threshold = Annotated[float, _WHIFFS, Word("C|NAME", _PARSE, environment_name)]
 Page = Annotated[Path | None, "Draw a page: .png, .pdf or .svg.", Word("FILE")]
 _DENSE = ENVIRONMENTS["dense"]
-_PAGES = (".png", ".pdf", ".svg")
 
 
 @plume_app.command()
@@ -78,15 +71,13 @@ def compare(
     from whiffclock.plume import dns
     from whiffclock.plume.statistics import plume_statistics
 
-    require(
-        b is not None or threshold == dns.THRESHOLD,
-        f"The DNS figures are at {dns.THRESHOLD:g}; at {threshold:g}, name a second plume to compare with.",
-    )
+    known = b is not None or threshold == dns.THRESHOLD
+    require(known, f"The DNS figures are at {dns.THRESHOLD:g}; at {threshold:g}, name a second plume to compare with.")
     check_page(out, force)
     plumes = [opt.read_plume(path, ReadSettings()) for path in ((a,) if b is None else (a, b))]
     with opt.talk.status("measuring"):
         measured = [plume_statistics(plume, threshold) for plume in plumes]
-    if len(measured) == 1:
+    if b is None:
         rows = dns.beside_dns(measured[0])
         if json:
             opt.print_json({"plume": plumes[0].origin, "dns": dns.ORIGIN, "rows": [row.to_dict() for row in rows]})
@@ -108,6 +99,6 @@ def compare(
 def check_page(out: Path | None, force: bool) -> None:
     """Refuse a page that cannot be drawn, before any work is done."""
     if out is not None:
-        require(out.suffix in _PAGES, f"--out is {out}; a page ends in {', '.join(_PAGES)}.")
+        require(out.suffix in (".png", ".pdf", ".svg"), f"--out is {out}; a page ends in .png, .pdf, .svg.")
         require(not out.is_dir(), f"--out is {out}, which is a folder; name a file.")
         opt.require_new(out, force)

@@ -60,13 +60,13 @@ def plume_page(plume: Plume, statistics: Sequence[PlumeStatistics], path: Path) 
     figure = _new_figure(picture + 2 * small + 5.4)
     grid = figure.add_gridspec(5, 2, height_ratios=[picture, small, small, 2.4, 2.4])
     _draw_snapshot(figure, figure.add_subplot(grid[0, :]), plume)
-    _draw_maps(figure, [figure.add_subplot(grid[1 + i // 2, i % 2]) for i in range(4)], plume)
+    _draw_maps(figure, [figure.add_subplot(grid[1 + i // 2, i % 2]) for i in range(4)], plume, statistics[0].maps)
     names = [environment_name(one.threshold) for one in statistics]
     curves = [Curve(name, COLOURS.get(name, "#555555"), one) for name, one in zip(names, statistics, strict=True)]
     _draw_curves([figure.add_subplot(grid[3 + i // 2, i % 2]) for i in range(4)], curves)
     about = (
         f"{plume.field.shape[0]:,} snapshots of {length} x {width} cells, fingerprint {plume.fingerprint}. Red: "
-        f"source. Outline: start cells (c ≥ {_power(WorldSettings().start_threshold or 0.0)} at least once).\n"
+        f"source. Outline: start cells (c ≥ {dns.power(WorldSettings().start_threshold or 0.0)} at least once).\n"
         "Circles and squares: DNS behind the paper (Zenodo 15469831, CC-BY-4.0)."
     )
     _save(figure, plume.origin, about, path)
@@ -79,7 +79,7 @@ def comparison_page(statistics: Sequence[PlumeStatistics], labels: Sequence[str]
     curves = [Curve(label, colour, one) for label, colour, one in zip(labels, _PAIR, statistics, strict=False)]
     _draw_curves([figure.add_subplot(2, 2, i + 1) for i in range(4)], curves, _INK)
     origins = [f"{curve.label}: {curve.statistics.origin}" for curve in curves]
-    _save(figure, f"Whiffs at c ≥ {_power(statistics[0].threshold)}", "\n".join(origins), path)
+    _save(figure, f"Whiffs at c ≥ {dns.power(statistics[0].threshold)}", "\n".join(origins), path)
 
 
 def _new_figure(height: float) -> Figure:
@@ -93,11 +93,6 @@ def _save(figure: Figure, title: str, about: str, path: Path) -> None:
     write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:], dpi=200))
 
 
-def _power(value: float) -> str:
-    """A threshold in few letters: 3e-6, 0.5."""
-    return f"{value:g}".replace("e-0", "e-")
-
-
 def _extent(plume: Plume) -> tuple[float, float, float, float]:
     """The borders of the grid, in cells from the source."""
     _, length, width = plume.field.shape
@@ -109,8 +104,7 @@ def _draw_snapshot(figure: Figure, axes: Axes, plume: Plume) -> None:
     """The concentration half-way through the record."""
     moment = plume.field.shape[0] // 2
     snapshot = np.asarray(plume.field[moment], dtype=float).T
-    top = float(snapshot.max())
-    top = top if top > 0 else float(plume.highest)
+    top = max(0.0, float(snapshot.max())) or plume.highest
     shown = np.ma.masked_less(snapshot, 1e-3 * top)
     image = axes.imshow(shown, extent=_extent(plume), norm=LogNorm(1e-3 * top, top), cmap="magma_r")
     _draw_source(axes)
@@ -118,25 +112,18 @@ def _draw_snapshot(figure: Figure, axes: Axes, plume: Plume) -> None:
     figure.colorbar(image, ax=axes, pad=0.01, fraction=0.03, label="concentration")
 
 
-def _draw_maps(figure: Figure, panels: Sequence[Axes], plume: Plume) -> None:
-    """Whiff probability in the four environments, with the outline of the start cells."""
-    starts, extent = _start_map(plume), _extent(plume)
-    for i, (axes, (name, threshold)) in enumerate(zip(panels, ENVIRONMENTS.items(), strict=True)):
-        share = plume.whiffs(threshold).probability() if plume.reaches(threshold) else np.zeros(starts.shape)
+def _draw_maps(figure: Figure, panels: Sequence[Axes], plume: Plume, maps: dict[str, np.ndarray]) -> None:
+    """Whiff probability in the four environments, with the outline of the start cells, where there are any."""
+    starts, extent = np.zeros(plume.field.shape[1:], dtype=bool), _extent(plume)
+    with suppress(InputError):
+        starts[tuple(plume.starts(ENVIRONMENTS["sparser"], WorldSettings()).T)] = True
+    for i, (axes, (name, share)) in enumerate(zip(panels, maps.items(), strict=True)):
         image = axes.imshow(np.ma.masked_equal(share.T, 0), extent=extent, vmin=0, vmax=1, cmap="YlGnBu")
         axes.add_collection(LineCollection(outline(starts, extent), colors=_INK, linewidths=0.5))
         _draw_source(axes)
         axes.set(xlabel=_DOWNWIND if i > 1 else "", ylabel=_ACROSS if i % 2 == 0 else "")
-        axes.set_title(f"{name}: c ≥ {_power(threshold)}", color=COLOURS[name])
+        axes.set_title(f"{name}: c ≥ {dns.power(ENVIRONMENTS[name])}", color=COLOURS[name])
     figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30, label="whiff probability")
-
-
-def _start_map(plume: Plume) -> np.ndarray:
-    """bool[x, y]: D_init at the default start threshold; empty where nothing reaches it."""
-    cells = np.zeros(plume.field.shape[1:], dtype=bool)
-    with suppress(InputError):
-        cells[tuple(plume.starts(ENVIRONMENTS["sparser"], WorldSettings()).T)] = True
-    return cells
 
 
 def _draw_source(axes: Axes) -> None:
@@ -175,10 +162,9 @@ def _draw_axis(axes: Axes, curves: Sequence[Curve], points: str | None) -> None:
 def _draw_widths(axes: Axes, curves: Sequence[Curve], points: str | None, key: str) -> None:
     """Full width at half maximum along the wind, and the key to the colours."""
     for curve in curves:
-        seen = curve.statistics.probability.max(axis=1) >= _LEAST_PROBABILITY
-        x = curve.downwind
-        widths = [curve.statistics.width(int(d)) if shown else np.nan for d, shown in zip(x, seen, strict=True)]
-        axes.plot(x, widths, color=curve.colour, label=curve.label)
+        rows = curve.statistics.probability
+        widths = [full_width(row) if row.max() >= _LEAST_PROBABILITY else np.nan for row in rows]
+        axes.plot(curve.downwind, widths, color=curve.colour, label=curve.label)
     handles: list[Artist] = list(axes.get_legend_handles_labels()[0])
     if points:
         known = dns.maps()[environment_name(dns.THRESHOLD)]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 from rich import box
@@ -27,23 +28,18 @@ def statistics_tables(statistics: PlumeStatistics) -> list[Table]:
 
 def dns_table(rows: Sequence[dns.Row], caption: str = "") -> Table:
     """A plume beside the DNS slice, figure by figure, with targets."""
-    cells = iter(rows)
-    groups = [[_dns_line(next(cells)) for _ in group] for group in dns.GROUPS]
+    lines = map(_dns_line, rows)
+    groups = [list(islice(lines, len(group))) for group in dns.GROUPS]
     return _table("This plume beside the DNS slice, at 3e-6", ("DNS", "here", "diff", "target", "met"), groups, caption)
 
 
 def _dns_line(row: dns.Row) -> Line:
     met = "" if row.met is None else "yes" if row.met else "[bold]no[/bold]"
-    near = _range(*row.target) if row.target else ""
+    low, high = map(_number, row.target) if row.target else ("", "")
+    near = "" if row.target is None else f"<= {high}" if row.target[0] == 0 else f"{low} to {high}"
     if row.figure.endswith("RMSE"):  # two digits would not say on which side of its target it is
         return row.figure, ("", short(row.here, 3), "", near, met)
     return row.figure, (row.dns, row.here, row.difference, near, met)
-
-
-def _range(low: float, high: float) -> str:
-    if low == high:
-        return f"= {_number(low)}"
-    return f"<= {_number(high)}" if low in (0.0, -1.0) else f"{_number(low)} to {_number(high)}"
 
 
 def pair_table(pair: tuple[PlumeStatistics, PlumeStatistics], caption: str = "") -> Table:
@@ -60,11 +56,10 @@ def pair_table(pair: tuple[PlumeStatistics, PlumeStatistics], caption: str = "")
 
 def calibration_table(rows: Iterable[Mapping[str, float]], caption: str = "") -> Table:
     """Whiff maps and start cells before and after a calibration, by threshold."""
-    lines: list[Line] = [
-        (f"c >= {row['threshold']:g}".replace("e-0", "e-"), [short(row["before"], 3), short(row["after"], 3), *cells])
-        for row in rows
-        for cells in [[f"{row[f'start_cells_{when}']:,}" for when in ("before", "after")]]
-    ]
+    lines: list[Line] = []
+    for row in rows:
+        cells = (f"{row['start_cells_before']:,}", f"{row['start_cells_after']:,}")
+        lines.append((f"c >= {dns.power(row['threshold'])}", (short(row["before"], 3), short(row["after"], 3), *cells)))
     columns = ("RMSE before", "after", "start cells before", "after")
     return _table("Whiff probability against the target, x >= 3", columns, [lines], caption)
 
@@ -115,7 +110,7 @@ def _durations(statistics: PlumeStatistics) -> Table:
 def _thresholds(statistics: PlumeStatistics) -> Table:
     columns = ("threshold", *(f"x={x}" for x in BOX_CENTRES), "cells of D_init")
     lines: list[Line] = [
-        (name, (f"{value:g}".replace("e-0", "e-"), *statistics.boxes[name], f"{statistics.start_cells[name]:,}"))
+        (name, (dns.power(value), *statistics.boxes[name], f"{statistics.start_cells[name]:,}"))
         for name, value in ENVIRONMENTS.items()
     ]
     return _table("Whiff probability near the axis, by threshold", columns, [lines])

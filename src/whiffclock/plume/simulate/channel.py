@@ -138,22 +138,8 @@ class ChannelFlow:
             component[:, :, 1:-1] += np.float32(targets[axis] - mean)
             self.push[axis] += targets[axis] - mean
 
-    def max_divergence(self) -> float:
-        """Largest divergence in any cell."""
-        flow.divergence(self.u, self.v, self.w, np.float32(self.dx), np.float32(self.dy), self.dz, self._div)
-        return float(np.abs(self._div).max())
-
-    def along(self) -> np.ndarray:
-        """Velocity along the wind over the ground, at cell centres [i, j, k]."""
-        u, v = self._centred()
-        return u * self.cosine + v * self.sine
-
-    def across(self) -> np.ndarray:
-        """Velocity across the wind, at cell centres."""
-        u, v = self._centred()
-        return v * self.cosine - u * self.sine
-
-    def _centred(self) -> tuple[np.ndarray, np.ndarray]:
+    def along_and_across(self) -> tuple[np.ndarray, np.ndarray]:
+        """Velocity over the ground, along and across the wind, at cell centres [i, j, k]."""
         u = (self.u + np.roll(self.u, 1, axis=0))[:, :, 1:-1] / 2 + self.frame[0]
         v = (self.v + np.roll(self.v, 1, axis=1))[:, :, 1:-1] / 2 + self.frame[1]
-        return u, v
+        return u * self.cosine + v * self.sine, v * self.cosine - u * self.sine

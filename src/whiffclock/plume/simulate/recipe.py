@@ -31,10 +31,8 @@ class FlowSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_positive(self, "depth", "wind", "reynolds", "roughness_height")
-        require(
-            all(0 < p < math.inf for p in self.period),
-            f"The periods of the box are {list(self.period)}; they must be positive numbers of depths.",
-        )
+        positive = all(0 < p < math.inf for p in self.period)
+        require(positive, f"The periods of the box are {list(self.period)}; they must be positive numbers of depths.")
         require(
             all(n % 2 == 0 and 8 <= n <= 1024 for n in self.points[:2]) and 8 <= self.points[2] <= 512,
             f"The grid has {list(self.points)} points; it needs even numbers from 8 to 1024 along and across, "
@@ -91,7 +89,5 @@ class SimulationSettings(Settings):
         _require_not_negative(self, "spin_up", "fill", "seed")
         for name in ("source_height", "slice_height"):
             value = getattr(self.odor, name)
-            require(
-                value < self.flow.depth,
-                f"{name} is {value:g} cells; it must lie below the top of the flow, {self.flow.depth:g} cells.",
-            )
+            top = self.flow.depth
+            require(value < top, f"{name} is {value:g} cells; it must lie below the top of the flow, {top:g} cells.")

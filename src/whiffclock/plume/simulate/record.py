@@ -28,6 +28,11 @@ _FORMAT = "whiffclock simulation 1"
 _FLOW, _ODOR = ("u", "v", "w", "shift"), ("position", "age", "gust")
 
 
+def _made_by(settings: SimulationSettings) -> dict[str, Any]:
+    """What must be the same for a run to go on, as JSON knows it."""
+    return {"format": _FORMAT, "version": __version__, "settings": json.loads(json.dumps(settings.to_dict()))}
+
+
 class Simulation:
     """A run under way: ``snapshot`` counts from ``-(spin_up + fill)`` to ``settings.snapshots``.
 
@@ -77,8 +82,7 @@ class Simulation:
 
     def save(self, path: Path) -> None:
         """Write everything that is needed to go on."""
-        header: dict[str, Any] = {"format": _FORMAT, "version": __version__, "settings": self.settings.to_dict()}
-        header |= {"snapshot": self.snapshot, "random": self.rng.bit_generator.state}
+        header = _made_by(self.settings) | {"snapshot": self.snapshot, "random": self.rng.bit_generator.state}
         state = {name: getattr(self.flow, name) for name in _FLOW} | {name: getattr(self.odor, name) for name in _ODOR}
         state |= {"header": np.array(json.dumps(header)), "field": self.field[: max(self.snapshot, 0)]}
         write_npz(path, state, compress=False)
@@ -90,21 +94,16 @@ class Simulation:
         needed = {"header", "field", *_FLOW, *_ODOR}
         require(needed <= arrays.keys(), f"{path} is not a saved simulation.")
         header = json.loads(str(arrays["header"]))
-        same = header.get("format") == _FORMAT and header.get("version") == __version__
-        require(
-            same and header["settings"] == json.loads(json.dumps(settings.to_dict())),
-            f"{path} belongs to a simulation with other settings; remove it, or choose another output.",
-        )
+        same = _made_by(settings).items() <= header.items()
+        require(same, f"{path} belongs to a simulation with other settings; remove it, or choose another output.")
         run = cls(settings)
         run.snapshot = header["snapshot"]
         run.rng.bit_generator.state = header["random"]
         flow, odor = {name: arrays[name] for name in _FLOW}, {name: arrays[name] for name in _ODOR}
-        require(
-            all(values.shape == getattr(run.flow, name).shape for name, values in flow.items())
-            and odor["position"].shape == odor["gust"].shape == (*odor["age"].shape, 3)
-            and arrays["field"].shape == run.field[: max(run.snapshot, 0)].shape,
-            f"{path} is damaged; remove it to begin anew.",
-        )
+        fits = all(values.shape == getattr(run.flow, name).shape for name, values in flow.items())
+        fits &= odor["position"].shape == odor["gust"].shape == (*odor["age"].shape, 3)
+        fits &= arrays["field"].shape == run.field[: max(run.snapshot, 0)].shape
+        require(fits, f"{path} is damaged; remove it to begin anew.")
         vars(run.flow).update(flow)
         vars(run.odor).update(odor)
         run.field[: len(arrays["field"])] = arrays["field"]
@@ -121,8 +120,7 @@ def simulate(
 
     The checkpoint stays: it is removed by whoever has stored the result.
     """
-    resume = checkpoint is not None and checkpoint.exists()
-    run = Simulation.load(checkpoint, settings) if resume and checkpoint else Simulation(settings)
+    run = Simulation.load(checkpoint, settings) if checkpoint and checkpoint.exists() else Simulation(settings)
     progress(run.snapshot + settings.spin_up + settings.fill)
     while not run.done:
         run.advance()
