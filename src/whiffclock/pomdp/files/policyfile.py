@@ -162,8 +162,7 @@ def _read_planes(source: Source, length: int) -> list[Plane]:
     if words.peek():
         words.refuse("the policy ends before this.")
     kind, stated, planes = policy.one("policyType"), policy.one("numPlanes"), policy.one("planes").children
-    known = kind.text.strip('"') in _TYPES
-    policy.require(known, f"the policy type is {kind.text}; it must be {' or '.join(_TYPES)}.")
+    policy.require(kind.text.strip('"') in _TYPES, f"the policy type is {kind.text}; it must be {' or '.join(_TYPES)}.")
     stated.require(stated.text == str(len(planes)), f"there are {len(planes)} planes, not {stated.text}.")
     return [_plane(element, length) for element in planes]
 
@@ -171,8 +170,7 @@ def _read_planes(source: Source, length: int) -> list[Plane]:
 def _plane(plane: Element, length: int) -> Plane:
     entries, stated = plane.one("entries").children, plane.one("numEntries")
     n, numbers = len(entries) // 2, entries[1::2]
-    whole = stated.text == str(n) and len(entries) % 2 == 0
-    stated.require(whole, f"there are {n} entries, not {stated.text}.")
+    stated.require(stated.text == str(n) and len(entries) % 2 == 0, f"there are {n} entries, not {stated.text}.")
     where = [state.source.index(state.text, state.line, length, "state") for state in entries[::2]]
     plane.require(len(set(where)) == n, "a plane lists a state twice.")
     visible = plane.maybe("observed state val")
@@ -189,8 +187,10 @@ def _element(words: Words, name: str = "") -> Element:
         end = "}" if word == "{" else "]"
         while words.next(_TOO_SOON) != end:
             words.at -= 1
-            named = iter(lambda: words.next(_TOO_SOON), "=>") if word == "{" else ()
-            element.children.append(_element(words, " ".join(named)))
+            named = " ".join(iter(lambda: words.next(_TOO_SOON), "=>") if word == "{" else ())
+            if re.search(r"[{}\[\],=]", named) or words.peek() in ("}", "]", ",", "=>", "="):
+                words.refuse(f"{named} {words.peek()} stands where a name, '=>' and a value should.")
+            element.children.append(_element(words, named))
             if words.peek() not in ("", ",", end):
                 words.refuse(f"{words.peek()!r} stands where a comma or {end!r} should.")
             words.at += words.peek() == ","
