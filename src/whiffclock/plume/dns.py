@@ -99,11 +99,8 @@ def power(value: float) -> str:
 
 def beside_dns(statistics: PlumeStatistics) -> list[Row]:
     """Lay a plume's statistics at 3e-6 beside those of the DNS slice."""
-    require(
-        statistics.threshold == THRESHOLD,
-        f"The DNS figures are at the threshold {THRESHOLD:g}, these statistics at {statistics.threshold:g}; "
-        f"measure the plume at {THRESHOLD:g}.",
-    )
+    seen = statistics.threshold
+    require(seen == THRESHOLD, f"The DNS figures are at the threshold {THRESHOLD:g}, these statistics at {seen:g}.")
     return [figure.beside(statistics) for group in GROUPS for figure in group]
 
 

@@ -104,11 +104,8 @@ def start_cells(start: Whiffs, settings: WorldSettings) -> np.ndarray:
     x, y = np.nonzero(start.ever())
     outside = (x - start.source[0]) ** 2 + (y - start.source[1]) ** 2 > settings.radius**2
     cells = np.stack([x[outside], y[outside]], axis=1).astype(np.int32)
-    require(
-        len(cells) > 0,
-        f"No cell outside the source region ever reaches the start threshold {start.threshold:g}, so there "
-        "is nowhere to start from; lower the start threshold.",
-    )
+    none = f"No cell outside the source region ever reaches the start threshold {start.threshold:g}"
+    require(len(cells) > 0, f"{none}, so there is nowhere to start from; lower the start threshold.")
     return cells
 
 

@@ -117,14 +117,9 @@ def _thresholds(statistics: PlumeStatistics) -> Table:
 
 
 def _table(title: str, columns: Sequence[str], groups: Iterable[Iterable[Line]], caption: str = "") -> Table:
-    table = Table(
-        title=title,
-        caption=Text(caption, style="table.caption") if caption else None,
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-        caption_justify="left",
-        padding=(0, 1, 0, 0),
-    )
+    below = Text(caption, style="table.caption") if caption else None
+    table = Table(title=title, caption=below, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.title_justify = table.caption_justify = "left"
     table.add_column("", no_wrap=True)
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
