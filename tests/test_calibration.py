@@ -210,3 +210,18 @@ def test_what_was_not_fitted_comes_near_the_dns(mapped):
 
 def test_calibrating_the_built_in_plume_twice_changes_nothing(mapped, dns):
     assert calibrate(mapped, dns).fingerprint == mapped.fingerprint
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_of_a_target_are_finite(value):
+    good = {"c": 1e-6, "amplitude": (0.5,), "width": (2.0,), "shape": (2.0,)}
+    target = {"origin": "by hand", "x": (5.0,), "threshold": (Profile(**good),), "shift": 0.0}
+    assert Target(**target).shift == 0
+    for name in ("amplitude", "width", "shape"):
+        with pytest.raises(InputError):
+            Target(**target | {"threshold": (Profile(**good | {name: (value,)}),)})
+    with pytest.raises(InputError):
+        Profile(**good | {"c": value})
+    for name, bad in (("shift", value), ("x", (value,))):
+        with pytest.raises(InputError):
+            Target(**target | {name: bad})

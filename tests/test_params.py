@@ -1,6 +1,6 @@
 """Settings: strictly typed when they are read, finite, and refused in one sentence."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 
 import pytest
 
@@ -86,6 +86,8 @@ def all_settings():
     found = [kind for kind in Settings.__subclasses__() if kind.__module__.startswith("whiffclock")]
     assert len(found) >= 8
     for kind in found:
+        if any(setting.default is MISSING and setting.default_factory is MISSING for setting in fields(kind)):
+            continue  # cannot be made of one value; tested where it is
         for setting in fields(kind):
             if "float" in str(setting.type) and "tuple" not in str(setting.type):
                 yield pytest.param(kind, setting.name, id=f"{kind.__name__}.{setting.name}")
