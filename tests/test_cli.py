@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from whiffclock.cli import main
 from whiffclock.plume.files import write_plume
 
 WHIFFCLOCK = [sys.executable, "-c", "from whiffclock.cli import main; main()"]
@@ -139,7 +140,7 @@ FIELDS = {
         ("broken", [], "not a readable"),
     ],
 )
-def test_bad_input_gets_one_sentence_and_writes_nothing(tmp_path, plume, words, says):
+def test_bad_input_gets_one_sentence_and_writes_nothing(tmp_path, plume, words, says, monkeypatch, capsys):
     path = tmp_path / f"{plume}.npy"
     if plume in FIELDS:
         np.save(path, FIELDS[plume])
@@ -147,10 +148,13 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(tmp_path, plume, words, 
         path.write_bytes(b"\x93NUMPY nonsense")
     before = sorted(tmp_path.rglob("*"))
     words = ["train", "--plume", path, "--out", tmp_path / "out", "--seeds", 1, "--episodes", 50, *words]
-    done = run(*words)
-    assert done.returncode == 2, done.stderr
-    assert says in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    monkeypatch.setattr(sys, "argv", ["whiffclock", *map(str, words)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    errors = capsys.readouterr().err
+    assert stopped.value.code == 2, errors
+    assert says in errors
+    assert len(errors.strip().splitlines()) == 1
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -157,25 +157,26 @@ def reversed_everywhere(data):
     return Datasets(**made)
 
 
-def test_figures_select_by_name():
+def test_figures_select_by_name(cases, drawn):
     """What comes first in the data does not matter, nor do names that no figure asks for."""
-    data = made_up.datasets()
+    data = cases["all there"]
     other = reversed_everywhere(data)
     assert list(other.searches["metric"].values) != list(data.searches["metric"].values)
     assert other.recoveries["path"].dims == data.recoveries["path"].dims[::-1]
     for figure in made_up.FIGURES:
-        assert seen(figure, data) == seen(figure, other), figure
+        ordered = in_order(other)
+        assert pixels(drawn(figure, "all there")) == pixels(picture(figure, ordered)), figure
+        assert drawing(figure).caption(data) == drawing(figure).caption(ordered), figure
 
 
-def seen(figure, data):
-    """Pixels, in a low resolution, and caption of a figure, as :func:`render` makes them."""
-    ordered = in_order(data)
-    drawn = picture(figure, ordered)
+def pixels(drawn):
+    """A figure in a low resolution."""
     with context():
-        drawn.dpi = 60
+        dpi, drawn.dpi = drawn.dpi, 60
         canvas = FigureCanvasAgg(drawn)
         canvas.draw()
-    return bytes(canvas.buffer_rgba()), drawing(figure).caption(ordered)
+        drawn.dpi = dpi
+    return bytes(canvas.buffer_rgba())
 
 
 def test_a_figure_can_be_added(tmp_path, monkeypatch):
