@@ -7,29 +7,16 @@ import struct
 import threading
 import zipfile
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
+from clock_settings import ClockSettings
 
 from whiffclock.archive import MOST_BYTES, leftovers, read_header, read_npz, write_npz, write_whole
 from whiffclock.cli.options import require_new
-from whiffclock.params import InputError, Settings, require
-
-
-@dataclass(frozen=True)
-class ClockSettings(Settings):
-    """Settings with a number, a list and a switch."""
-
-    horizon: int = 500
-    taus: tuple[int, ...] = ()
-    split_zero: bool = False
-
-    def __post_init__(self):
-        super().__post_init__()
-        require(2 <= self.horizon <= 100_000, f"The horizon H is {self.horizon}; it must lie between 2 and 100000.")
+from whiffclock.params import InputError
 
 
 def npy(shape, descr="<f8", data=b"", version=(1, 0)):

@@ -14,7 +14,10 @@ from whiffclock.params import InputError
 
 def states(observations, **settings):
     """Rows of the Q-matrix along a string of whiffs (w) and blanks (.)."""
-    memory = clock(length=settings.pop("horizon"), **settings)
+    return rows_along(clock(length=settings.pop("horizon"), **settings), observations)
+
+
+def rows_along(memory, observations):
     whiffs = [o == "w" for o in observations]
     node = memory.first[int(whiffs[0])]
     seen = [int(memory.row[node])]
@@ -86,14 +89,7 @@ def test_every_row_belongs_to_some_node(split, taus):
 
 def window_states(observations, n, length=20):
     """Rows along a string of whiffs (w) and blanks (.) for a memory of the last n observations."""
-    memory = window(n, length)
-    whiffs = [o == "w" for o in observations]
-    node = memory.first[int(whiffs[0])]
-    seen = [int(memory.row[node])]
-    for whiff in whiffs[1:]:
-        node = memory.next_node[node, int(whiff)]
-        seen.append(int(memory.row[node]))
-    return seen
+    return rows_along(window(n, length), observations)
 
 
 def test_a_window_remembers_the_last_observations():

@@ -3,26 +3,14 @@
 from dataclasses import MISSING, dataclass, field, fields
 
 import pytest
+from clock_settings import ClockSettings
 
 import whiffclock.agents.bayes
 import whiffclock.plume.simulate.recipe
 import whiffclock.pomdp.solver  # noqa: F401  (the settings below are found by their base class)
-from whiffclock.params import InputError, LearningSettings, Settings, WorldSettings, require
+from whiffclock.params import InputError, LearningSettings, Settings, WorldSettings
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.plume.simulate.recipe import SimulationSettings
-
-
-@dataclass(frozen=True)
-class ClockSettings(Settings):
-    """Settings with a number, a list and a switch."""
-
-    horizon: int = 500
-    taus: tuple[int, ...] = ()
-    split_zero: bool = False
-
-    def __post_init__(self):
-        super().__post_init__()
-        require(2 <= self.horizon <= 100_000, f"The horizon H is {self.horizon}; it must lie between 2 and 100000.")
 
 
 @dataclass(frozen=True)

@@ -44,14 +44,15 @@ class Memory:
     settings: Mapping[str, Any] | None = None  # of its maker
 
     def __post_init__(self) -> None:
-        tables = [np.asarray(getattr(self, name)) for name in _ARRAYS]
-        nodes, modes = tables[1].size, tables[4].size
-        shapes, below = [(nodes, 2), (nodes,), (nodes,), (2,), (modes,)], (nodes, nodes, modes, nodes, nodes)
+        tables = {name: np.asarray(getattr(self, name)) for name in _ARRAYS}
+        nodes, modes = tables["row"].size, tables["after_whiff"].size
+        shapes = {"next_node": (nodes, 2), "row": (nodes,), "mode": (nodes,), "first": (2,), "after_whiff": (modes,)}
         require(
-            bool(self.name) and nodes > 0 and modes > 0 and [values.shape for values in tables] == shapes,
+            bool(self.name) and nodes > 0 and modes > 0 and {k: v.shape for k, v in tables.items()} == shapes,
             f"The tables of the memory {self.name!r} do not fit together.",
         )
-        for name, values, end in zip(_ARRAYS, tables, below, strict=True):
+        for name, values in tables.items():
+            end = modes if name == "mode" else nodes
             require(values.dtype.kind in "iu", f"The table {name} of a memory must hold whole numbers.")
             inside = bool(((values >= 0) & (values < end)).all())
             require(inside, f"The table {name} of the memory {self.name!r} points outside of it.")
@@ -216,9 +217,9 @@ def clock(length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = Fals
 def window(n: int = 4, length: int = 500) -> Memory:
     """The last ``n`` observations while there is a whiff among them, the clock since the last whiff otherwise.
 
-    This is the memory of the paper's predecessor. Rows ``1 .. 2**n - 1`` are the last n observations as bits, the
-    latest one lowest; behind them come the clock's values n, n + 1, ... ``length - 1``, where it stays. What came
-    before a search counts as blanks. Void trajectories begin after a single whiff.
+    This is the memory of the paper's predecessor. The last n observations as bits b, the latest one lowest, have the
+    row b - 1; behind these rows come the clock's values n, n + 1, ... ``length - 1``, where it stays. What came before
+    a search counts as blanks. Void trajectories begin after a single whiff.
     """
     require(1 <= n <= _WIDEST, f"The window holds {n} observations; it must hold 1 to {_WIDEST}.")
     _require_length(length)

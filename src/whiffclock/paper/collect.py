@@ -175,11 +175,11 @@ class Collector:
     def _ensembles(self) -> Iterable[tuple[str, Any, Callable[[str], list[Job]]]]:
         """Ensemble, the world of its training, and its policies by environment."""
         study = self.study
-        yield names.SINGLE, study.world, study.single
         if "two-Q training" in self.all_needs:
             yield names.TWO, study.world, study.two
-        for ensemble in STARTS if "initial conditions" in self.needs else ():
-            yield ensemble, STARTS[ensemble], partial(study.initial, ensemble=ensemble)
+        for ensemble, world in STARTS.items():
+            if ensemble == names.SINGLE or "initial conditions" in self.needs:
+                yield ensemble, world, partial(study.initial, ensemble=ensemble)
 
     @staticmethod
     def _fill_recovery(made: xr.Dataset, at: dict[str, Any], policy: TablePolicy) -> None:
