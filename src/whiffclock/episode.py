@@ -339,19 +339,17 @@ def rollout(world, memory, actions, starts, horizon, arrival, last_whiff, mode_s
 
 
 @_kernel
-def step_all(world, position, action, active, arrived, whiff):
+def step_all(world, position, action, arrived, whiff):
     """The step rule for many searchers at once, for policies that keep a memory of their own.
 
-    ``position`` (int64[n, 3]: x, y, snapshot), ``arrived`` and ``whiff`` (bool[n]) change in place for the
-    searchers that are ``active``.
+    ``position`` (int64[n, 3]: x, y, snapshot), ``arrived`` and ``whiff`` (bool[n]) change in place.
     """
     whiffs, site = world
     for i in range(position.shape[0]):
-        if active[i]:
-            x, y, t, there, smelt = step(whiffs, site, position[i, 0], position[i, 1], position[i, 2], _I(action[i]))
-            position[i, 0], position[i, 1], position[i, 2] = x, y, t
-            arrived[i] = there
-            whiff[i] = smelt == 1
+        x, y, t, there, smelt = step(whiffs, site, position[i, 0], position[i, 1], position[i, 2], _I(action[i]))
+        position[i, 0], position[i, 1], position[i, 2] = x, y, t
+        arrived[i] = there
+        whiff[i] = smelt == 1
 
 
 @_kernel

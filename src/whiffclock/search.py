@@ -98,7 +98,7 @@ class PlumeWorld:
     def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         self.position = self.position.copy()  # readers of a moment keep theirs
         arrived, whiff = np.zeros((2, len(action)), dtype=bool)
-        step_all(self.world, self.position, action, np.ones(len(action), dtype=bool), arrived, whiff)
+        step_all(self.world, self.position, action, arrived, whiff)
         return arrived, whiff
 
 
