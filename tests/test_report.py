@@ -204,7 +204,8 @@ def test_a_figure_says_what_is_seen_and_can_be_enlarged_and_closed(page):
     for figure in FIGURES:
         assert f'Seen in "{figure}"' in alts
         assert {f"#{figure}-large", f"#{figure}"} <= set(links)
-    assert text.count("12 &lt;i&gt;") == 1
+    assert text.count("12 &lt;i&gt;") == 2
+    assert text.index("12 &lt;i&gt;") > text.index('<section id="figures">')
     assert '<th scope="row">casts &amp; surges</th>' in text
 
 
@@ -214,7 +215,7 @@ def test_every_part_of_a_claim_has_its_own_word(judged, plain_figures, tmp_path)
     parts = {label: dict(part) for label, part in shown.details["parts"].items()}
     first, second, *_ = parts.values()
     first |= {"outcome": "does not hold", "level": "95% one-sided", "beside": {"share": {**PART, "value": 0.123}}}
-    second |= {"outcome": "not decidable", "low": np.nan, "high": np.nan, "why": "too few <failures>"}
+    second |= {"outcome": "not decidable", "low": np.nan, "high": np.nan, "level": 0.9, "why": "too few <failures>"}
     changed = replace(shown, details=shown.details | {"parts": parts}, summary="holds in <two>", resampled="strata")
     text = write_report(data, tmp_path, [changed]).read_text()
     rows = text.split(f'<tbody id="{shown.claim.id}">')[1].split("</tbody>")[0].split('<tr class="part">')[1:]
@@ -224,7 +225,7 @@ def test_every_part_of_a_claim_has_its_own_word(judged, plain_figures, tmp_path)
         assert outcome in row
         assert row.count('class="interval"') == (outcome != "? not decidable")
     assert "share 0.123 [−3, 5]" in rows[0]
-    assert "95% one-sided or 95% interval" in text
+    assert "95% one-sided or 90% or 95% interval" in text
     assert "holds in &lt;two&gt;" in text
     assert "too few &lt;failures&gt;" in text
     assert "Resampled for the intervals: strata." in text
