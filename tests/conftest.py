@@ -45,8 +45,9 @@ def plain_figures(monkeypatch):
             pdf.write_bytes(b"pdf")
             svg = "" if i % 2 else f"<svg xmlns='http://www.w3.org/2000/svg'><title>{figure}</title></svg>"
             texts = f"About <{figure}>", 'Caption with <b> & "quotes"'
-            table = SimpleNamespace(header=["dense"], rows=[("casts & surges", ["12 <i>"])]) if figure in ("fig2", "fig3") else None
-            made[figure] = Drawing(figure, *texts, png, pdf, svg, 3.4, f'Seen in "{figure}"', table)
+            table = SimpleNamespace(header=["dense"], rows=[("casts & surges", ["12 <i>"])])
+            shown = table if figure in ("fig2", "fig3") else None
+            made[figure] = Drawing(figure, *texts, png, pdf, svg, 3.4, f'Seen in "{figure}"', shown)
         return made
 
     module = types.ModuleType("whiffclock.paper.figures")
