@@ -1,16 +1,36 @@
-"""Evidence from searches: how well agents do (C1 to C4, C10, C11, C15, C16), where they fail and in which mode."""
+"""Evidence from searches: how well agents do (C1 to C4, C10, C11, C15, C16), where they fail and in which mode.
 
-import math
+Differences of G are judged on the scale of the environment: as shares of the *gap*, which is the G of the Bayesian
+agent minus that of cast-and-surge. The sign of a difference needs no scale.
+"""
+
+from __future__ import annotations
+
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import xarray as xr
 
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import Draws, each, over_agents, over_each, resampled, trend
+from whiffclock.paper.claims.resampling import (
+    LEVEL,
+    Draws,
+    Ensemble,
+    each,
+    ensemble,
+    interval,
+    over_agents,
+    over_each,
+    over_strata,
+    positive,
+    resampled,
+    superiority,
+    trend,
+)
 from whiffclock.paper.claims.table import evidence
-from whiffclock.paper.claims.verdict import Evidence, Margins, Part, parts
+from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, with_interval
 from whiffclock.paper.quantiles import weighted_quantiles
 
 _DENSE, _SPARSE = ("denser", "dense"), ("sparse", "sparser")
@@ -26,23 +46,91 @@ def _by_density(draws: Mapping[str, Draws], margins: Margins) -> list[Part]:
     return [Part(name, one, **margins["dense" if name in _DENSE else "sparse"]) for name, one in draws.items()]
 
 
+def _sampled(data: ds.Datasets, kind: str) -> xr.DataArray:
+    """G [environment, agent, stratum] on the starts of the Bayesian agent."""
+    return data.searches["sampled"].sel(kind=kind, metric="G", drop=True).rename(tested="environment")
+
+
+class Scale:
+    """The gap of each environment, with weights of the strata that are drawn for it and for what it measures."""
+
+    def __init__(self, data: ds.Datasets, rng: np.random.Generator) -> None:
+        self.strata = resampled(data.searches.sizes["stratum"], rng)
+        best = home(data, ds.BAYES, "strata", metric="G", agent=0)
+        gaps = each(best - _sampled(data, ds.CAST).isel(agent=0, drop=True), "stratum")
+        self.gaps = {name: over_strata(one, self.strata) for name, one in gaps.items()}
+
+    @property
+    def also(self) -> dict[str, Mapping[str, Mapping[str, float]]]:
+        """The gaps, to be shown."""
+        return {"gap": {name: with_interval(gap) for name, gap in self.gaps.items()}}
+
+    def compare(self, label: str, environment: str, pair: Pair, wanted: Margins) -> Part:
+        """The difference of medians of two ensembles, with the probability of superiority beside it."""
+        part = self.part(label, environment, pair.medians, wanted)
+        return replace(part, beside={**part.beside, "probability of superiority": pair.superiority})
+
+    def part(self, label: str, environment: str, number: Draws, wanted: Margins) -> Part:
+        """A difference of G as a share of the gap; not decidable where the gap is not certain to be positive."""
+        gap = self.gaps[environment]
+        value = number.value / gap.value if gap.value > 0 else np.nan
+        draws = number.draws / np.maximum(gap.draws, 1e-12)
+        share = replace(number, value=value, draws=draws, over=number.over | gap.over)
+        known = gap.n >= FEWEST and interval(gap, LEVEL)[0] > 0
+        reason = "" if known else "the gap between the Bayesian agent and cast-and-surge is not certain to be positive"
+        return Part(label, share, **wanted, reason=reason, beside={"difference of G": number})
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two ensembles compared: the difference of their medians, and the probability that the first does better."""
+
+    medians: Draws
+    superiority: Draws
+
+    @classmethod
+    def of(cls, first: Ensemble, second: Ensemble) -> Pair:
+        """Compare the first with the second."""
+        return cls(first.take() - second.take(), superiority(first, second))
+
+
+def _returns(data: ds.Datasets, kind: str, rng: np.random.Generator, strata: np.ndarray) -> dict[str, Ensemble]:
+    """G of a kind of agent, by environment."""
+    values = each(home(data, kind, "strata", metric="G"), "agent", "stratum")
+    return {name: ensemble(one, rng, strata) for name, one in values.items()}
+
+
+def _against_single(data: ds.Datasets, kind: str, rng: np.random.Generator, strata: np.ndarray) -> dict[str, Pair]:
+    """G of a kind of agent against that of single-Q, by environment."""
+    single = _returns(data, ds.SINGLE, rng, strata)
+    return {name: Pair.of(one, single[name]) for name, one in _returns(data, kind, rng, strata).items()}
+
+
 @evidence("C1")
 def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     strata = resampled(data.searches.sizes["stratum"], rng)
-    gain = home(data, ds.SINGLE, "strata", metric="G") - home(data, ds.CAST, "strata", metric="G", agent=0)
-    worse = home(data, ds.SINGLE, "mean", metric="G") <= home(data, ds.CAST, "mean", metric="G", agent=0)
-    also = {"agents no better than cast-and-surge": each(worse.sum("agent"))}
-    return Evidence(parts(over_each(gain, rng, strata), margins["gain"]), also)
+    gains = each(home(data, ds.SINGLE, "strata", metric="G") - home(data, ds.CAST, "strata", metric="G", agent=0),
+                 "agent", "stratum")  # fmt: skip
+    found = {name: ensemble(one, rng, strata) for name, one in gains.items()}
+    better = {name: {"share of agents that do better": one.take(positive)} for name, one in found.items()}
+    return Evidence([Part(name, one.take(), **margins["gain"], beside=better[name]) for name, one in found.items()])
 
 
 @evidence("C2")
 def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    bayes = home(data, ds.BAYES, "strata", metric="G", agent=0)
-    sampled = data.searches["sampled"].sel(metric="G", drop=True).rename(tested="environment")
-    leads = each(bayes - sampled.sel(agent=ds.best_agents(data, ds.SINGLE)).drop_vars("agent"), "stratum")
-    strata = resampled(data.searches.sizes["stratum"], rng)
-    draws = {name: Draws(float(one.mean()), one @ strata.T, len(one), len(one) - 1) for name, one in leads.items()}
-    return Evidence(parts(draws, margins["lead"]), {"G of the Bayesian agent": each(bayes.mean("stratum"))})
+    scale = Scale(data, rng)
+    bayes, single = home(data, ds.BAYES, "strata", metric="G", agent=0), home(data, ds.SINGLE, "strata", metric="G")
+    odd = data.searches["stratum"] % 2 == 1
+
+    def lead(half: xr.DataArray) -> xr.DataArray:
+        """Over the agent that is best on one half of the strata."""
+        best = single.where(half).mean("stratum").fillna(-np.inf).idxmax("agent").astype(np.int64)
+        return bayes - _sampled(data, ds.SINGLE).sel(agent=best).drop_vars("agent")
+
+    leads = each(xr.where(odd, lead(~odd), lead(odd)), "stratum")
+    chosen = {name: over_strata(one, scale.strata) for name, one in leads.items()}
+    judged = [scale.part(name, name, lead, margins["lead"]) for name, lead in chosen.items()]
+    return Evidence(judged, {"G of the Bayesian agent": each(bayes.mean("stratum"))} | scale.also)
 
 
 @evidence("C3")
@@ -54,27 +142,16 @@ def _success(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> E
 
 @evidence("C4")
 def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    curve = data["setting"]["curve"].sel(kind=ds.SINGLE, column="G", drop=True)
-    facts, fewest, most = data.facts, margins["episodes"], margins["change"]["below"]
-    points = curve.sizes["point"]
-    settled = min(math.ceil(points * facts["epsilon_decay"] / facts["episodes"]), points - 2)
-    change = _rise(curve, settled, (settled + points) // 2)
-    tenth = max(1, points // 10)
-    late = _rise(curve, -2 * tenth, -tenth)
-    wanted = dict(margins["change"])
+    facts, fewest = data.facts, margins["episodes"]
+    if not facts["long_seeds"]:
+        return Evidence([], why=f"No agents were trained for twice the episodes in the profile {facts['profile']}.")
+    scale = Scale(data, rng)
+    pairs = _against_single(data, ds.LONGER, rng, scale.strata)
+    judged = [scale.compare(name, name, pair, margins["change"]) for name, pair in pairs.items()]
     if facts["episodes"] < fewest:
-        wanted["reason"] = f"agents were trained for {facts['episodes']:,} episodes, and the claim is about {fewest:,}"
-    also = {
-        f"agents that changed by more than {most}": each((abs(change) > most).sum("agent")),
-        "last tenth of all episodes minus the tenth before, in part with exploration": each(late.median("agent")),
-    }
-    return Evidence(parts(over_each(change, rng), wanted), also)
-
-
-def _rise(curve: xr.DataArray, first: int, middle: int) -> xr.DataArray:
-    """Mean over points from ``middle`` on, minus that from ``first`` to there."""
-    before, after = (curve.isel(point=slice(*ends)) for ends in ((first, middle), (middle, None)))
-    return after.mean("point") - before.mean("point")
+        short = f"agents were trained for {facts['episodes']:,} episodes, and the claim is about {fewest:,}"
+        judged = [replace(part, reason=short) for part in judged]
+    return Evidence(judged, scale.also)
 
 
 def way(data: ds.Datasets) -> xr.DataArray:
@@ -90,64 +167,97 @@ def last_whiff(lost: xr.DataArray, way: xr.DataArray, fewest: int) -> xr.DataArr
     return xr.apply_ufunc(lambda one: weighted_quantiles(way, one, 0.5), counts, input_core_dims=[["x"]]).where(known)
 
 
-def _rate(data: ds.Datasets, lost: xr.DataArray, where: xr.DataArray) -> xr.DataArray:
-    """Share of all searches that fail with their last whiff at such an x."""
-    return lost.where(where, 0).sum("x", skipna=False) / data.facts["searches"]
+def enough(*ensembles: xr.DataArray, fewest: int) -> bool:
+    """Whether, in one ensemble at least, half of the agents have so many failures: counts [agent] of each."""
+    return any(bool((counts.dropna("agent") >= fewest).mean() >= 0.5) for counts in ensembles)
+
+
+def _too_few(fewest: int, ok: bool) -> str:
+    return "" if ok else f"fewer than half of the agents have at least {fewest} such failures"
+
+
+def _unsmelled(data: ds.Datasets, *kinds: str) -> dict[str, dict[str, np.ndarray]]:
+    """Share of failures without any whiff."""
+    return {f"share of failures without any whiff, {kind}": each(ds.without_whiff(data, kind)) for kind in kinds}
 
 
 @evidence("C8")
 def _near_source(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    places = last_whiff(home(data, ds.SINGLE, "lost"), way(data), margins["failures"])
-    judged = parts(over_each(places, rng), margins["last_whiff"])
-    judged.append(Part("trend", trend(each(places, "agent").values(), rng), **margins["order"]))
+    lost, fewest = home(data, ds.SINGLE, "lost"), margins["failures"]
+    places = last_whiff(lost, way(data), fewest)
+    known = {
+        name: enough(lost.sel(environment=name).sum("x", skipna=False), fewest=fewest) for name in ds.ENVIRONMENT_NAMES
+    }
+    judged = [
+        Part(name, one, **margins["last_whiff"], reason=_too_few(fewest, known[name]))
+        for name, one in over_each(places, rng).items()
+    ]
+    order = trend(each(places, "agent").values(), rng)
+    judged.append(Part("trend", order, **margins["order"], reason=_too_few(fewest, all(known.values()))))
     failed = home(data, ds.SINGLE, "failures").median("agent") / data.facts["searches"]
-    return Evidence(judged, {"median failure rate": each(failed)})
+    return Evidence(judged, {"median failure rate": each(failed)} | _unsmelled(data, ds.SINGLE))
+
+
+def _lost_in(data: ds.Datasets, kind: str, trained: str, tested: str, near: float = 0, far: float = 1) -> xr.DataArray:
+    """Failures [agent, stratum] with the last whiff between two shares of the way down the grid, sixths of it."""
+    lost = data.searches["lost_by"].sel(kind=kind, trained=trained, tested=tested)
+    region = (lost["sixth"] / 6 >= near) & (lost["sixth"] / 6 < far)
+    return lost.where(region, 0).sum("sixth", skipna=False).transpose("agent", "stratum")
 
 
 @evidence("C9")
 def _far_back(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    lost = data.searches["lost"].sel(kind=ds.SINGLE)
-    rates = _rate(data, lost, way(data) >= margins["far"])
-    places = last_whiff(lost, way(data), margins["failures"]).median("agent")
-    draws, also = {}, {}
+    fewest, strata = margins["failures"], resampled(data.searches.sizes["stratum"], rng)
+    searches = data.facts["searches"] / data.searches.sizes["stratum"]
+    judged, also = [], {}
     for tested in _SPARSE:
         for trained in _DENSE:
-            rate, own = (over_agents(rates.sel(trained=where, tested=tested), rng) for where in (trained, tested))
-            draws[f"{trained} in {tested}"] = rate - own
-            typical = float(places.sel(trained=trained, tested=tested))
-            also[f"share of the way to the end, {trained} in {tested}"] = typical
-    return Evidence(parts(draws, margins["difference"]), also)
+            lost = [_lost_in(data, ds.SINGLE, place, tested, near=margins["far"]) for place in (trained, tested)]
+            pair = Pair.of(*(ensemble(one / searches, rng, strata) for one in lost))
+            reason = _too_few(fewest, enough(*(one.sum("stratum", skipna=False) for one in lost), fewest=fewest))
+            beside = {"difference of median failure rates": pair.medians}
+            judged.append(
+                Part(f"{trained} in {tested}", pair.superiority, **margins["more"], reason=reason, beside=beside)
+            )
+            share = ds.shares_without_whiff(data).sel(kind=ds.SINGLE, trained=trained, tested=tested)
+            also[f"share of failures without any whiff, {trained} in {tested}"] = float(share)
+    return Evidence(judged, also)
 
 
 @evidence("C10")
 def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    draws: dict[str, Draws] = {}
-    also: dict[str, float] = {}
+    strata, judged, also = resampled(data.searches.sizes["stratum"], rng), [], {}
     for trained in _SPARSE:
         others = [name for name in ds.ENVIRONMENT_NAMES if name != trained]
-        returns = data.searches["mean"].sel(metric="G", trained=trained, tested=others)
-        two, single = returns.sel(kind=ds.TWO), returns.sel(kind=ds.SINGLE)
-        draws[f"trained in {trained}"] = over_agents(two.mean("tested"), rng) - over_agents(single.mean("tested"), rng)
-        gains = each(two.median("agent") - single.median("agent"))
-        also |= {f"{trained} in {name}": float(gain) for name, gain in gains.items()}
-    return Evidence(parts(draws, margins["gain"]), also)
-
-
-def _gains(data: ds.Datasets, kind: str, rng: np.random.Generator) -> dict[str, Draws]:
-    """Median G of a kind of agent minus median G of single-Q, by environment."""
-    strata = resampled(data.searches.sizes["stratum"], rng)
-    one, single = (each(home(data, k, "strata", metric="G"), "agent", "stratum") for k in (kind, ds.SINGLE))
-    return {name: over_agents(one[name], rng, strata) - over_agents(single[name], rng, strata) for name in one}
+        returns = data.searches["strata"].sel(metric="G", trained=trained, tested=others)
+        means = returns.mean("tested", skipna=False).transpose("kind", "agent", "stratum")
+        pair = Pair.of(*(ensemble(means.sel(kind=kind), rng, strata) for kind in (ds.TWO, ds.SINGLE)))
+        beside = {"difference of G": pair.medians}
+        judged.append(Part(f"agents from {trained}", pair.superiority, **margins["better"], beside=beside))
+        typical = returns.mean("stratum").median("agent")
+        gains = each(typical.sel(kind=ds.TWO) - typical.sel(kind=ds.SINGLE))
+        also |= {f"difference of G, {trained} in {name}": float(gain) for name, gain in gains.items()}
+    return Evidence(judged, also)
 
 
 @evidence("C11")
 def _two_gains(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    return Evidence(_by_density(_gains(data, ds.TWO, rng), margins))
+    scale = Scale(data, rng)
+    pairs = _against_single(data, ds.TWO, rng, scale.strata)
+    judged = [scale.compare(name, name, pairs[name], margins["dense"]) for name in _DENSE]
+    for name in _SPARSE:
+        beside = {"difference of G": pairs[name].medians}
+        judged.append(Part(name, pairs[name].superiority, **margins["sparse"], beside=beside))
+    return Evidence(judged, scale.also)
 
 
 @evidence("C15")
 def _heuristic(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    return Evidence(parts(_gains(data, ds.HEURISTIC, rng), margins["difference"]))
+    scale = Scale(data, rng)
+    pairs = _against_single(data, ds.HEURISTIC, rng, scale.strata)
+    return Evidence(
+        [scale.compare(name, name, pair, margins["difference"]) for name, pair in pairs.items()], scale.also
+    )
 
 
 def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
@@ -164,40 +274,59 @@ def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
 
 @evidence("C12")
 def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    counts = each(data["usage"]["by_blank"].sel(mode=[ds.MINUS, ds.PLUS]), "agent", "mode", "bin")
-    draws = {f"{name}, preference": over_agents(plus_prefers_long(one), rng) for name, one in counts.items()}
-    shares = home(data, ds.TWO, "share")
-    dominates = {"denser, share of Q+": over_agents(shares.sel(environment="denser"), rng)}
-    judged = parts(draws, margins["preference"]) + parts(dominates, margins["share"])
-    return Evidence(judged, {"median share of Q+": each(shares.median("agent"))})
+    modes = data["usage"][["by_blank", "same_path"]].sel(mode=[ds.MINUS, ds.PLUS])
+    trained, control = (each(modes[name], "agent", "mode", "bin") for name in ("by_blank", "same_path"))
+    judged, also = [], {}
+    for name in trained:
+        ensembles = [ensemble(plus_prefers_long(one[name]), rng) for one in (trained, control)]
+        pair = Pair.of(*ensembles)
+        beside = {"difference of median preferences": pair.medians}
+        judged.append(Part(f"preference in {name}", pair.superiority, **margins["more"], beside=beside))
+        also[f"median preference in {name}"] = dict(
+            zip(("two-Q", "same path"), (one.take().value for one in ensembles), strict=True)
+        )
+    shares = {kind: home(data, kind, "share") for kind in (ds.TWO, ds.SAME_PATH)}
+    share, same = (over_agents(one.sel(environment="denser"), rng) for one in shares.values())
+    judged.append(Part("share of Q+ in denser", share, **margins["share"], beside={"the same path": same}))
+    return Evidence(
+        judged, also | {f"median share of Q+, {kind}": each(one.median("agent")) for kind, one in shares.items()}
+    )
 
 
 @evidence("C14")
 def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    near, far = way(data) < margins["near"], way(data) >= margins["far"]
+    fewest, strata = margins["failures"], resampled(data.searches.sizes["stratum"], rng)
+    searches = data.facts["searches"] / data.searches.sizes["stratum"]
+    back, front = {"near": margins["far"]}, {"far": margins["near"]}
 
-    def more(kind: str, where: xr.DataArray) -> dict[str, Draws]:
-        rate, free = (_rate(data, home(data, one, "lost"), where) for one in (kind, ds.TWO))
-        return over_each(rate - free, rng)
+    def part(label: str, kind: str, environment: str, where: Mapping[str, float]) -> Part:
+        confined, free = (_lost_in(data, one, environment, environment, **where) for one in (kind, ds.TWO))
+        more = ensemble((confined - free) / searches, rng, strata)
+        ok = enough(*(one.sum("stratum", skipna=False) for one in (confined, free)), fewest=fewest)
+        beside = {"median difference of failure rates": more.take()}
+        return Part(
+            f"{label} {environment}", more.take(positive), **margins["more"], reason=_too_few(fewest, ok), beside=beside
+        )
 
-    back, front = more(ds.MINUS_ONLY, far), more(ds.PLUS_ONLY, near)
-    judged = {f"Q- alone, back of {name}": back[name] for name in _SPARSE}
-    judged |= {f"Q+ alone, near the source, {name}": draws for name, draws in front.items()}
-    others = {"Q- alone, near the source": more(ds.MINUS_ONLY, near), "Q+ alone, back": more(ds.PLUS_ONLY, far)}
-    also = {label: {name: one.value for name, one in draws.items()} for label, draws in others.items()}
-    return Evidence(parts(judged, margins["difference"]), also)
+    judged = [part("Q- alone at the back of", ds.MINUS_ONLY, name, back) for name in _SPARSE]
+    judged += [part("Q+ alone near the source of", ds.PLUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
+    others = [part("Q- alone near the source of", ds.MINUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
+    others += [part("Q+ alone at the back of", ds.PLUS_ONLY, name, back) for name in ds.ENVIRONMENT_NAMES]
+    also = {one.label: one.draws.value for one in others}
+    return Evidence(judged, also | _unsmelled(data, ds.TWO, ds.MINUS_ONLY, ds.PLUS_ONLY))
 
 
 @evidence("C16")
 def _tau(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    strata = resampled(data.searches.sizes["stratum"], rng)
+    scale, judged = Scale(data, rng), []
     scan = each(data.searches["scan_strata"].sel(metric="G"), "tau_scanned", "replica", "stratum")
     tau, replicas = data.searches["tau_scanned"].values, data.searches.sizes["replica"]
     thirds = zip(("low", "middle", "high"), np.array_split(np.arange(len(tau)), 3), strict=True)
     groups = {label: third for label, third in thirds if len(third)}
-    draws: dict[str, Draws] = {}
     for name, values in scan.items():
         flat = {label: values[third].reshape(-1, values.shape[-1]) for label, third in groups.items()}
-        levels = {label: over_agents(one, rng, strata) for label, one in flat.items()}
-        draws |= {f"{name}, {b} - {a}": levels[b] - levels[a] for a, b in combinations(levels, 2)}
-    return Evidence(parts(draws, margins["difference"]), {"tau": tau.tolist(), "agents per tau": replicas})
+        levels = {label: ensemble(one, rng, scale.strata) for label, one in flat.items()}
+        for a, b in combinations(levels, 2):
+            pair = Pair.of(levels[b], levels[a])
+            judged.append(scale.compare(f"{b} minus {a} in {name}", name, pair, margins["difference"]))
+    return Evidence(judged, {"tau": tau.tolist(), "agents per tau": replicas} | scale.also)
