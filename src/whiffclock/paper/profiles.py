@@ -7,10 +7,10 @@ The work of a profile is counted in searches (episodes of training, searches of 
 ========  ======  =========  =============  =======
 profile   agents  episodes   searches       time
 ========  ======  =========  =============  =======
-quick     126     250,000    31 million     1.5 min
+quick     126     250,000    33 million     1.5 min
 standard  252     1,200,000  266 million    9 min
-paper     488     3,000,001  1,387 million  44 min
-deep      2,008   3,000,001  6,000 million  3 h
+paper     488     3,000,001  1,396 million  44 min
+deep      1,928   3,000,001  5,787 million  3 h
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau are trained for shorter, a few for twice the episodes; a training of any length keeps the
@@ -40,9 +40,9 @@ class Profile(Settings):
     bayes_backups: int  # budget of the Bayesian agent's solver; in backups, to be the same on all machines
     bayes_starts: int  # about how many of the others' starts it is tested from, since its searches are far slower
     bayes_trials: int  # searches per environment whose whiffs branch into forced blanks; half as many count as whole
-    long_seeds: int = 0  # agents per environment that are trained for twice the episodes, to see whether that matters
     taus: tuple[int, ...] = TAUS  # candidates for tau of the two-Q agents, and the values of its scan
     horizon: int = 500  # H: number of clock states, and the longest search
+    long_seeds: int = 0  # agents per environment that are trained for twice the episodes, to see whether that matters
 
     def __post_init__(self) -> None:
         numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes")

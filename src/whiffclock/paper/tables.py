@@ -62,14 +62,15 @@ def claims_table(verdicts: Sequence[Verdict]) -> Table:
     """One line per claim: its weakest number with the interval, and the verdict in word and colour."""
     from whiffclock.paper.claims.verdict import SIGNS
 
-    caption = "Numbers are those of each claim's weakest part, with 95% intervals; see the report."
+    caption = "Numbers are those of each claim's weakest part: 90% intervals where one bound is wanted, 95% for ranges."
     table = _table("Claims", caption, "", "claim", "found", "verdict")
     table.columns[1].no_wrap = False
     for found in verdicts:
         form = shared_form(found.value, *found.interval)
         numbers = number(found.value, form, nan="", terse=True), span(*found.interval, form, terse=True)
         word = Text(f"{SIGNS[found.verdict]} {found.verdict}", style=_COLOURS[found.verdict])
-        _add(table, found.claim.id, found.claim.title, " ".join(numbers), word)
+        summary = f"\n{found.summary}" if len(found.details["parts"]) > 1 else ""
+        _add(table, found.claim.id, found.claim.title + summary, " ".join(numbers), word)
     return table
 
 

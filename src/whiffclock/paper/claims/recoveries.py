@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.paper import dataset as ds
 from whiffclock.paper.claims.resampling import (
-    DRAWS,
     LEVEL,
     Draws,
     average,
@@ -21,6 +20,7 @@ from whiffclock.paper.claims.resampling import (
     each,
     interval,
     over_each,
+    resampled,
     sign,
     trend,
 )
@@ -115,38 +115,42 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
 
 @dataclass(frozen=True)
 class Histories:
-    """Weighted branches of one environment, their weights in each draw, and the effective number of searches.
+    """Weighted branches of one environment, their searches, and how often each draw has each search.
 
     Branches of one search have much in common, so it is searches that are resampled and counted: n searches with
     weights w (of all their branches together) are worth (sum of w)^2 / (sum of w^2) searches of one weight.
     """
 
-    values: xr.DataArray
-    weight: np.ndarray
-    drawn: np.ndarray
-    effective: float
-    n: int  # none where they are too few
+    values: xr.DataArray  # [branch, geometry]
+    weight: np.ndarray  # float[branch]
+    search: np.ndarray  # int[branch]
+    drawn: np.ndarray  # float[draw, search]
+    fewest: int  # effective searches below which there are none
 
     @classmethod
     def of(cls, branches: xr.Dataset, fewest: int, rng: np.random.Generator) -> Histories:
-        """Resample searches; fewer than ``fewest`` effective ones count as none."""
-        weight = branches["weight"].values
-        _, group = np.unique(branches["trial"], return_inverse=True)
-        groups = int(group.max()) + 1
-        counts = rng.multinomial(groups, np.full(groups, 1 / groups), size=DRAWS)
-        weights = np.stack([weight, *(counts[:, group] * weight)])
-        weights[~weights.any(axis=1)] = 1  # where no branch has any weight, all are alike
-        each = np.bincount(group, weight)
-        n = float(each.sum() ** 2 / (each**2).sum()) if weight.any() else 0.0
+        """Resample searches."""
+        names, search = np.unique(branches["trial"], return_inverse=True)
         values = branches["geometry_of"].fillna(np.inf)
-        return cls(values, weights[0], weights[1:], n, int(n) if n >= fewest else 0)
+        return cls(values, branches["weight"].values, search, resampled(len(names), rng), fewest)
+
+    @property
+    def effective(self) -> float:
+        """Effective number of searches."""
+        each = np.bincount(self.search, self.weight)
+        return float(each.sum() ** 2 / (each**2).sum()) if each.any() else 0.0
 
     def quantiles(self, name: str, *levels: float) -> list[Draws]:
         """Weighted quantiles with their draws."""
-        column = self.values.sel(geometry=name)
-        values, draws = (weighted_quantiles(column, weights, levels) for weights in (self.weight, self.drawn))
-        pairs, over = zip(values, draws.T, strict=True), frozenset({"searches"})
-        return [Draws(float(value), draw, self.n, self.n - 1, over) for value, draw in pairs]
+        values, place = np.unique(self.values.sel(geometry=name), return_inverse=True)
+        by_search = np.zeros((self.drawn.shape[1], len(values)))
+        np.add.at(by_search, (self.search, place), self.weight)
+        weights = np.vstack([by_search.sum(axis=0), self.drawn @ by_search])
+        weights[~weights.any(axis=1)] = 1  # where no branch has any weight, all are alike
+        n = int(self.effective) if self.effective >= self.fewest else 0
+        value, *draws = weighted_quantiles(values, weights, levels)
+        pairs = zip(value, np.array(draws).T, strict=True)
+        return [Draws(float(one), draw, n, n - 1, frozenset({"searches"})) for one, draw in pairs]
 
 
 def _breadth(low: Draws, high: Draws) -> Draws:

@@ -7,8 +7,9 @@ agent minus that of cast-and-surge. The sign of a difference needs no scale.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -33,6 +34,8 @@ from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, with_interval
 from whiffclock.paper.quantiles import weighted_quantiles
 
+#: Two ensembles that are compared, the first with the second.
+Pair = tuple[Ensemble, Ensemble]
 _DENSE, _SPARSE = ("denser", "dense"), ("sparse", "sparser")
 
 
@@ -67,8 +70,8 @@ class Scale:
 
     def compare(self, label: str, environment: str, pair: Pair, wanted: Margins) -> Part:
         """The difference of medians of two ensembles, with the probability of superiority beside it."""
-        part = self.part(label, environment, pair.medians, wanted)
-        return replace(part, beside={**part.beside, "probability of superiority": pair.superiority})
+        part = self.part(label, environment, pair[0].take() - pair[1].take(), wanted)
+        return replace(part, beside={**part.beside, "probability of superiority": superiority(*pair)})
 
     def part(self, label: str, environment: str, number: Draws, wanted: Margins) -> Part:
         """A difference of G as a share of the gap; not decidable where the gap is not certain to be positive."""
@@ -81,39 +84,29 @@ class Scale:
         return Part(label, share, **wanted, reason=reason, beside={"difference of G": number})
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two ensembles compared: the difference of their medians, and the probability that the first does better."""
-
-    medians: Draws
-    superiority: Draws
-
-    @classmethod
-    def of(cls, first: Ensemble, second: Ensemble) -> Pair:
-        """Compare the first with the second."""
-        return cls(first.take() - second.take(), superiority(first, second))
+def _more_often(label: str, pair: Pair, wanted: Margins, of: str = "G", reason: str = "") -> Part:
+    """The probability of superiority of the first ensemble, with the difference of medians beside it."""
+    beside = {f"difference of {of}": pair[0].take() - pair[1].take()}
+    return Part(label, superiority(*pair), **wanted, reason=reason, beside=beside)
 
 
-def _returns(data: ds.Datasets, kind: str, rng: np.random.Generator, strata: np.ndarray) -> dict[str, Ensemble]:
-    """G of a kind of agent, by environment."""
-    values = each(home(data, kind, "strata", metric="G"), "agent", "stratum")
-    return {name: ensemble(one, rng, strata) for name, one in values.items()}
-
-
-def _against_single(data: ds.Datasets, kind: str, rng: np.random.Generator, strata: np.ndarray) -> dict[str, Pair]:
-    """G of a kind of agent against that of single-Q, by environment."""
-    single = _returns(data, ds.SINGLE, rng, strata)
-    return {name: Pair.of(one, single[name]) for name, one in _returns(data, kind, rng, strata).items()}
+def _with_single(data: ds.Datasets, kind: str, rng: np.random.Generator, strata: np.ndarray) -> dict[str, Pair]:
+    """G of a kind of agent, and of single-Q, by environment."""
+    values = (each(home(data, one, "strata", metric="G"), "agent", "stratum") for one in (kind, ds.SINGLE))
+    one, single = ({name: ensemble(g, rng, strata) for name, g in returns.items()} for returns in values)
+    return {name: (one[name], single[name]) for name in one}
 
 
 @evidence("C1")
 def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     strata = resampled(data.searches.sizes["stratum"], rng)
-    gains = each(home(data, ds.SINGLE, "strata", metric="G") - home(data, ds.CAST, "strata", metric="G", agent=0),
-                 "agent", "stratum")  # fmt: skip
-    found = {name: ensemble(one, rng, strata) for name, one in gains.items()}
-    better = {name: {"share of agents that do better": one.take(positive)} for name, one in found.items()}
-    return Evidence([Part(name, one.take(), **margins["gain"], beside=better[name]) for name, one in found.items()])
+    gains = home(data, ds.SINGLE, "strata", metric="G") - home(data, ds.CAST, "strata", metric="G", agent=0)
+    judged = []
+    for name, one in each(gains, "agent", "stratum").items():
+        found = ensemble(one, rng, strata)
+        better = {"share of agents that do better": found.take(positive)}
+        judged.append(Part(name, found.take(), **margins["gain"], beside=better))
+    return Evidence(judged)
 
 
 @evidence("C2")
@@ -127,7 +120,7 @@ def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
         best = single.where(half).mean("stratum").fillna(-np.inf).idxmax("agent").astype(np.int64)
         return bayes - _sampled(data, ds.SINGLE).sel(agent=best).drop_vars("agent")
 
-    leads = each(xr.where(odd, lead(~odd), lead(odd)), "stratum")
+    leads = each(lead(odd).where(~odd, lead(~odd)), "stratum")
     chosen = {name: over_strata(one, scale.strata) for name, one in leads.items()}
     judged = [scale.part(name, name, lead, margins["lead"]) for name, lead in chosen.items()]
     return Evidence(judged, {"G of the Bayesian agent": each(bayes.mean("stratum"))} | scale.also)
@@ -146,7 +139,7 @@ def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
     if not facts["long_seeds"]:
         return Evidence([], why=f"No agents were trained for twice the episodes in the profile {facts['profile']}.")
     scale = Scale(data, rng)
-    pairs = _against_single(data, ds.LONGER, rng, scale.strata)
+    pairs = _with_single(data, ds.LONGER, rng, scale.strata)
     judged = [scale.compare(name, name, pair, margins["change"]) for name, pair in pairs.items()]
     if facts["episodes"] < fewest:
         short = f"agents were trained for {facts['episodes']:,} episodes, and the claim is about {fewest:,}"
@@ -167,13 +160,10 @@ def last_whiff(lost: xr.DataArray, way: xr.DataArray, fewest: int) -> xr.DataArr
     return xr.apply_ufunc(lambda one: weighted_quantiles(way, one, 0.5), counts, input_core_dims=[["x"]]).where(known)
 
 
-def enough(*ensembles: xr.DataArray, fewest: int) -> bool:
-    """Whether, in one ensemble at least, half of the agents have so many failures: counts [agent] of each."""
-    return any(bool((counts.dropna("agent") >= fewest).mean() >= 0.5) for counts in ensembles)
-
-
-def _too_few(fewest: int, ok: bool) -> str:
-    return "" if ok else f"fewer than half of the agents have at least {fewest} such failures"
+def too_few(fewest: int, *ensembles: xr.DataArray) -> str:
+    """A reason not to decide, unless half of the agents of one ensemble have so many failures: counts [agent]."""
+    enough = any(bool((counts.dropna("agent") >= fewest).mean() >= 0.5) for counts in ensembles)
+    return "" if enough else f"fewer than half of the agents have at least {fewest} such failures"
 
 
 def _unsmelled(data: ds.Datasets, *kinds: str) -> dict[str, dict[str, np.ndarray]]:
@@ -184,16 +174,12 @@ def _unsmelled(data: ds.Datasets, *kinds: str) -> dict[str, dict[str, np.ndarray
 @evidence("C8")
 def _near_source(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     lost, fewest = home(data, ds.SINGLE, "lost"), margins["failures"]
-    places = last_whiff(lost, way(data), fewest)
-    known = {
-        name: enough(lost.sel(environment=name).sum("x", skipna=False), fewest=fewest) for name in ds.ENVIRONMENT_NAMES
-    }
-    judged = [
-        Part(name, one, **margins["last_whiff"], reason=_too_few(fewest, known[name]))
-        for name, one in over_each(places, rng).items()
-    ]
+    places, counts = last_whiff(lost, way(data), fewest), lost.sum("x", skipna=False)
+    reasons = {name: too_few(fewest, counts.sel(environment=name)) for name in ds.ENVIRONMENT_NAMES}
+    wanted, numbers = margins["last_whiff"], over_each(places, rng)
+    judged = [Part(name, one, **wanted, reason=reasons[name]) for name, one in numbers.items()]
     order = trend(each(places, "agent").values(), rng)
-    judged.append(Part("trend", order, **margins["order"], reason=_too_few(fewest, all(known.values()))))
+    judged.append(Part("trend", order, **margins["order"], reason=max(reasons.values())))
     failed = home(data, ds.SINGLE, "failures").median("agent") / data.facts["searches"]
     return Evidence(judged, {"median failure rate": each(failed)} | _unsmelled(data, ds.SINGLE))
 
@@ -210,30 +196,26 @@ def _far_back(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
     fewest, strata = margins["failures"], resampled(data.searches.sizes["stratum"], rng)
     searches = data.facts["searches"] / data.searches.sizes["stratum"]
     judged, also = [], {}
-    for tested in _SPARSE:
-        for trained in _DENSE:
-            lost = [_lost_in(data, ds.SINGLE, place, tested, near=margins["far"]) for place in (trained, tested)]
-            pair = Pair.of(*(ensemble(one / searches, rng, strata) for one in lost))
-            reason = _too_few(fewest, enough(*(one.sum("stratum", skipna=False) for one in lost), fewest=fewest))
-            beside = {"difference of median failure rates": pair.medians}
-            judged.append(
-                Part(f"{trained} in {tested}", pair.superiority, **margins["more"], reason=reason, beside=beside)
-            )
-            share = ds.shares_without_whiff(data).sel(kind=ds.SINGLE, trained=trained, tested=tested)
-            also[f"share of failures without any whiff, {trained} in {tested}"] = float(share)
+    without = ds.shares_without_whiff(data).sel(kind=ds.SINGLE)
+    for tested, trained in product(_SPARSE, _DENSE):
+        lost = [_lost_in(data, ds.SINGLE, place, tested, near=margins["far"]) for place in (trained, tested)]
+        dense, own = (ensemble(one / searches, rng, strata) for one in lost)
+        label, reason = f"{trained} in {tested}", too_few(fewest, *(one.sum("stratum", skipna=False) for one in lost))
+        judged.append(_more_often(label, (dense, own), margins["more"], "median failure rates", reason))
+        also[f"share of failures without any whiff, {label}"] = float(without.sel(trained=trained, tested=tested))
     return Evidence(judged, also)
 
 
 @evidence("C10")
 def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    strata, judged, also = resampled(data.searches.sizes["stratum"], rng), [], {}
+    strata, judged = resampled(data.searches.sizes["stratum"], rng), []
+    also: dict[str, float] = {}
     for trained in _SPARSE:
         others = [name for name in ds.ENVIRONMENT_NAMES if name != trained]
         returns = data.searches["strata"].sel(metric="G", trained=trained, tested=others)
         means = returns.mean("tested", skipna=False).transpose("kind", "agent", "stratum")
-        pair = Pair.of(*(ensemble(means.sel(kind=kind), rng, strata) for kind in (ds.TWO, ds.SINGLE)))
-        beside = {"difference of G": pair.medians}
-        judged.append(Part(f"agents from {trained}", pair.superiority, **margins["better"], beside=beside))
+        two, single = (ensemble(means.sel(kind=kind), rng, strata) for kind in (ds.TWO, ds.SINGLE))
+        judged.append(_more_often(f"agents from {trained}", (two, single), margins["better"]))
         typical = returns.mean("stratum").median("agent")
         gains = each(typical.sel(kind=ds.TWO) - typical.sel(kind=ds.SINGLE))
         also |= {f"difference of G, {trained} in {name}": float(gain) for name, gain in gains.items()}
@@ -243,21 +225,18 @@ def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) 
 @evidence("C11")
 def _two_gains(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     scale = Scale(data, rng)
-    pairs = _against_single(data, ds.TWO, rng, scale.strata)
+    pairs = _with_single(data, ds.TWO, rng, scale.strata)
     judged = [scale.compare(name, name, pairs[name], margins["dense"]) for name in _DENSE]
-    for name in _SPARSE:
-        beside = {"difference of G": pairs[name].medians}
-        judged.append(Part(name, pairs[name].superiority, **margins["sparse"], beside=beside))
+    judged += [_more_often(name, pairs[name], margins["sparse"]) for name in _SPARSE]
     return Evidence(judged, scale.also)
 
 
 @evidence("C15")
 def _heuristic(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     scale = Scale(data, rng)
-    pairs = _against_single(data, ds.HEURISTIC, rng, scale.strata)
-    return Evidence(
-        [scale.compare(name, name, pair, margins["difference"]) for name, pair in pairs.items()], scale.also
-    )
+    pairs = _with_single(data, ds.HEURISTIC, rng, scale.strata)
+    judged = [scale.compare(name, name, pair, margins["difference"]) for name, pair in pairs.items()]
+    return Evidence(judged, scale.also)
 
 
 def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
@@ -276,21 +255,17 @@ def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
 def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     modes = data["usage"][["by_blank", "same_path"]].sel(mode=[ds.MINUS, ds.PLUS])
     trained, control = (each(modes[name], "agent", "mode", "bin") for name in ("by_blank", "same_path"))
-    judged, also = [], {}
+    judged = []
+    also: dict[str, Any] = {}
     for name in trained:
-        ensembles = [ensemble(plus_prefers_long(one[name]), rng) for one in (trained, control)]
-        pair = Pair.of(*ensembles)
-        beside = {"difference of median preferences": pair.medians}
-        judged.append(Part(f"preference in {name}", pair.superiority, **margins["more"], beside=beside))
-        also[f"median preference in {name}"] = dict(
-            zip(("two-Q", "same path"), (one.take().value for one in ensembles), strict=True)
-        )
+        two, same = (ensemble(plus_prefers_long(one[name]), rng) for one in (trained, control))
+        judged.append(_more_often(f"preference in {name}", (two, same), margins["more"], "median preferences"))
+        also[f"median preference in {name}"] = {"two-Q": two.take().value, "same path": same.take().value}
     shares = {kind: home(data, kind, "share") for kind in (ds.TWO, ds.SAME_PATH)}
-    share, same = (over_agents(one.sel(environment="denser"), rng) for one in shares.values())
-    judged.append(Part("share of Q+ in denser", share, **margins["share"], beside={"the same path": same}))
-    return Evidence(
-        judged, also | {f"median share of Q+, {kind}": each(one.median("agent")) for kind, one in shares.items()}
-    )
+    share, other = (over_agents(one.sel(environment="denser"), rng) for one in shares.values())
+    judged.append(Part("share of Q+ in denser", share, **margins["share"], beside={"the same path": other}))
+    also |= {f"median share of Q+, {kind}": each(one.median("agent")) for kind, one in shares.items()}
+    return Evidence(judged, also)
 
 
 @evidence("C14")
@@ -302,11 +277,9 @@ def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
     def part(label: str, kind: str, environment: str, where: Mapping[str, float]) -> Part:
         confined, free = (_lost_in(data, one, environment, environment, **where) for one in (kind, ds.TWO))
         more = ensemble((confined - free) / searches, rng, strata)
-        ok = enough(*(one.sum("stratum", skipna=False) for one in (confined, free)), fewest=fewest)
+        reason = too_few(fewest, *(one.sum("stratum", skipna=False) for one in (confined, free)))
         beside = {"median difference of failure rates": more.take()}
-        return Part(
-            f"{label} {environment}", more.take(positive), **margins["more"], reason=_too_few(fewest, ok), beside=beside
-        )
+        return Part(f"{label} {environment}", more.take(positive), **margins["more"], reason=reason, beside=beside)
 
     judged = [part("Q- alone at the back of", ds.MINUS_ONLY, name, back) for name in _SPARSE]
     judged += [part("Q+ alone near the source of", ds.PLUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
@@ -327,6 +300,6 @@ def _tau(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evide
         flat = {label: values[third].reshape(-1, values.shape[-1]) for label, third in groups.items()}
         levels = {label: ensemble(one, rng, scale.strata) for label, one in flat.items()}
         for a, b in combinations(levels, 2):
-            pair = Pair.of(levels[b], levels[a])
+            pair = levels[b], levels[a]
             judged.append(scale.compare(f"{b} minus {a} in {name}", name, pair, margins["difference"]))
     return Evidence(judged, {"tau": tau.tolist(), "agents per tau": replicas} | scale.also)

@@ -102,10 +102,19 @@ class Part:
     def to_dict(self, parts: int) -> dict[str, Any]:
         """Everything about this part, as one of so many, in plain values."""
         low, high = self.interval()
-        found = {"value": self.draws.value, "low": low, "high": high, "level": 1 - 2 * self.tail}
-        found |= {"wanted": self.wanted, "outcome": self.outcome(parts), "why": self.why(parts)}
-        found |= {"n": self.draws.n, "above": self.above, "below": self.below}
-        return found | {"beside": {name: with_interval(draws) for name, draws in self.beside.items()}}
+        return {
+            "value": self.draws.value,
+            "low": low,
+            "high": high,
+            "level": 1 - 2 * self.tail,
+            "wanted": self.wanted,
+            "outcome": self.outcome(parts),
+            "why": self.why(parts),
+            "n": self.draws.n,
+            "above": self.above,
+            "below": self.below,
+            "beside": {name: with_interval(draws) for name, draws in self.beside.items()},
+        }
 
 
 def with_interval(number: Draws) -> dict[str, float]:
@@ -182,7 +191,7 @@ def decide(claim: Claim, evidence: Evidence) -> Verdict:
 
 def without_numbers(claim: Claim, word: Word, why: str) -> Verdict:
     """A claim that could not be looked at."""
-    nothing = {"parts": {}, "also": {}}
+    nothing: dict[str, Any] = {"parts": {}, "also": {}}
     return Verdict(claim, "", np.nan, (np.nan, np.nan), word, _SHORT[word], "", nothing, why)
 
 
@@ -192,7 +201,7 @@ def summarize(outcomes: Mapping[str, Word]) -> str:
     for word in _SHORT:
         labels = [label for label, outcome in outcomes.items() if outcome == word]
         if len(labels) == count:
-            return _SHORT[word] + (f" in all {count} parts" if count > 1 else "")
+            return _SHORT[word] + ("" if count == 1 else " in both parts" if count == 2 else f" in all {count} parts")
         environments = {*outcomes} <= {*ENVIRONMENT_NAMES}
         named = " and ".join(filter(None, [", ".join(labels[:-1]), *labels[-1:]]))
         if len(labels) > _NAMED:
