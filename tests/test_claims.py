@@ -392,6 +392,7 @@ def test_without_a_gap_there_is_no_scale(paper, name):
     assert len(scaled) >= 2
     assert {part["outcome"] for part in scaled} == {"not decidable"}
     assert all("not certain to be positive" in part["why"] for part in scaled)
+    assert np.isnan([part["high"] for part in scaled]).all()
 
 
 def test_a_clock_with_two_names_for_one_path_is_not_a_second_mode(paper):

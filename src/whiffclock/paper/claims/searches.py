@@ -76,10 +76,11 @@ class Scale:
     def part(self, label: str, environment: str, number: Draws, wanted: Margins) -> Part:
         """A difference of G as a share of the gap; not decidable where the gap is not certain to be positive."""
         gap = self.gaps[environment]
-        value = number.value / gap.value if gap.value > 0 else np.nan
-        draws = number.draws / np.maximum(gap.draws, 1e-12)
-        share = replace(number, value=value, draws=draws, over=number.over | gap.over)
         known = gap.n >= FEWEST and interval(gap, LEVEL)[0] > 0
+        value = number.value / gap.value if known else np.nan
+        shares = np.divide(number.draws, gap.draws, out=np.copysign(np.inf, number.draws), where=gap.draws > 0)
+        draws = shares if known else np.full_like(shares, np.nan)
+        share = replace(number, value=value, draws=draws, over=number.over | gap.over)
         reason = "" if known else "the gap between the Bayesian agent and cast-and-surge is not certain to be positive"
         return Part(label, share, **wanted, reason=reason, beside={"difference of G": number})
 
