@@ -44,6 +44,8 @@ class Rendered:
     pdf: Path
     svg: str  # empty where it is too long for a page, which then takes the PNG
     width: float
+    alt: str = ""  # what is seen
+    table: Any = None  # ``header`` and ``rows``, shown below the caption
 
 
 def drawing(figure: str) -> Any:
