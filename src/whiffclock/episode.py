@@ -19,23 +19,29 @@ Layouts
 
 Speed
 -----
-While a searcher explores, its action and its whiffs cannot be predicted, and a mispredicted branch
-costs more than the whole step. The greedy action and its value are therefore kept per row and refreshed
-by comparisons that compile to selects; what remains of branches is predictable. A random action is looked up
-like a greedy one, in four entries behind those of the rows, so that exploring selects an address.
+While a searcher explores, its action cannot be predicted, and a mispredicted branch costs more than the whole
+step. The greedy action and its value are therefore kept per row and refreshed by comparisons that compile to
+selects. A random action is looked up like a greedy one, in four entries behind those of the rows, so that exploring
+selects an address.
+
+Whiffs are different: they are rare. A select of the next row would wait for the whiff, which waits for the action;
+behind a branch the next step begins at once, with the row after a blank. :func:`rarely` keeps the branch.
 
 A load from where one has just stored, for one action in four, cannot be predicted either, and costs as much as a
-branch. The values of a row are therefore read before the new one is stored, and never again in the same step.
+branch. A row is therefore loaded and stored as one vector (:func:`learn_row`), or, where there are no intrinsics, its
+values are read before the new one is stored.
 
 All loops share this file because a cached kernel does not notice a changed callee in another file.
 """
 
+import sys
 import warnings
 from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import extending, njit, types
 
 UPWIND, CROSSWIND_PLUS, CROSSWIND_MINUS, DOWNWIND = 0, 1, 2, 3
 N_ACTIONS = 4
@@ -162,6 +168,82 @@ def greedy(q0, q1, q2, q3):
 
 
 @_kernel
+def learn_row(q, row, action, alpha, target):
+    """Move the value of an action towards the target; the row's best action and its value."""
+    at = row << _U(2)
+    q0, q1, q2, q3 = q[at], q[at + _U(1)], q[at + _U(2)], q[at + _U(3)]
+    value = q[at + _U(action)]
+    value += alpha * (target - value)
+    q[at + _U(action)] = value
+    # Bits, since comparisons with 0, 1, 2, 3 would become a jump table.
+    bit = _U(1) << _U(action)
+    q0 = value if bit & _U(1) else q0
+    q1 = value if bit & _U(2) else q1
+    q2 = value if bit & _U(4) else q2
+    q3 = value if bit & _U(8) else q3
+    return greedy(q0, q1, q2, q3)
+
+
+@_kernel
+def rarely(value):
+    """The value. Marks a branch that is rarely taken, and that may be compiled to a select."""
+    return value
+
+
+def _learn_row_as_vector(typing, q, row, action, alpha, target):
+    """``learn_row`` with the row as one vector; the same operations on the same numbers."""
+    vector, index = ir.VectorType(ir.DoubleType(), N_ACTIONS), ir.VectorType(ir.IntType(64), N_ACTIONS)
+
+    def generate(context, builder, signature, arguments):
+        array, row, action, alpha, target = arguments
+
+        def shuffled(values, order):
+            lanes = ir.Constant(ir.VectorType(ir.IntType(32), N_ACTIONS), order)
+            return builder.shuffle_vector(values, ir.Constant(values.type, ir.Undefined), lanes)
+
+        def everywhere(value, kind):
+            one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.IntType(32)(0))
+            return shuffled(one, [0, 0, 0, 0])
+
+        def larger(other, values):
+            return builder.select(builder.fcmp_ordered(">", other, values), other, values)
+
+        first = builder.gep(context.make_array(q)(context, builder, array).data, [builder.shl(row, ir.IntType(64)(2))])
+        place = builder.bitcast(first, vector.as_pointer())
+        old = builder.load(place, align=8)
+        change = builder.fmul(everywhere(alpha, vector), builder.fsub(everywhere(target, vector), old))
+        chosen = builder.icmp_signed("==", everywhere(action, index), ir.Constant(index, [0, 1, 2, 3]))
+        # -0.0 changes no number. A select of old and new values would be compiled to a store by a mask, and the
+        # next load from there would have to wait for it.
+        new = builder.fadd(old, builder.select(chosen, change, ir.Constant(vector, [-0.0] * N_ACTIONS)))
+        builder.store(new, place, align=8)
+        of_two = larger(shuffled(new, [1, 0, 3, 2]), new)
+        of_four = larger(shuffled(of_two, [2, 3, 0, 1]), of_two)
+        among = builder.bitcast(builder.fcmp_ordered("==", new, of_four), ir.IntType(N_ACTIONS))
+        best = builder.cttz(builder.zext(among, ir.IntType(64)), ir.IntType(1)(1))
+        top = builder.extract_element(of_four, ir.IntType(32)(0))
+        return context.make_tuple(builder, signature.return_type, [best, top])
+
+    returned = types.Tuple((types.int64, types.float64))
+    return returned(q, types.uint64, types.int64, types.float64, types.float64), generate
+
+
+def _rarely_as_branch(typing, value):
+    """``rarely`` by an empty piece of assembly, which cannot be part of a select."""
+
+    def generate(context, builder, signature, arguments):
+        kind = arguments[0].type
+        return builder.asm(ir.FunctionType(kind, [kind]), "", "=r,0", arguments, side_effect=True)
+
+    return value(value), generate
+
+
+if sys.byteorder == "little" and hasattr(extending, "intrinsic"):  # bit 0 of ``among`` is the first action
+    learn_row = extending.intrinsic(_learn_row_as_vector)
+    rarely = extending.intrinsic(_rarely_as_branch)
+
+
+@_kernel
 def scheduled(start, end, decay, episode):
     """Linear fall from start to end over ``decay`` episodes."""
     return end + (start - end) * max((decay - episode - 1) / decay, 0.0)
@@ -248,23 +330,12 @@ def learn(world, memory, lesson, cells, q, best, top, counters, first, last, cur
                         record_blank(void_record, mode_of[node], blank)
                     smelled = True
                 blank = (blank + 1) & (_I(whiff) - 1)
-            both = onward[(node << _U(1)) + whiff]
+            both = rarely(onward[(node << _U(1)) + _U(1)]) if whiff == 1 else onward[node << _U(1)]
             node, following = both >> _U(32), both & _U(0xFFFFFFFF)
             target = 1.0 if arrived else cost + gamma * top[following]
             if cut is not None:
                 target = cost if steps == horizon and not arrived else target
-            at = row << _U(2)
-            q0, q1, q2, q3 = q[at], q[at + _U(1)], q[at + _U(2)], q[at + _U(3)]
-            value = q[at + _U(action)]
-            value += alpha * (target - value)
-            q[at + _U(action)] = value
-            # Bits, since comparisons with 0, 1, 2, 3 would become a jump table.
-            bit = _U(1) << _U(action)
-            q0 = value if bit & _U(1) else q0
-            q1 = value if bit & _U(2) else q1
-            q2 = value if bit & _U(4) else q2
-            q3 = value if bit & _U(8) else q3
-            best[row], top[row] = greedy(q0, q1, q2, q3)
+            best[row], top[row] = learn_row(q, row, action, alpha, target)
             row = following
         point = episode // lesson.curve_every
         curve[point, 0] += discounted_return(gamma, steps, arrived)
