@@ -46,9 +46,9 @@ from numba import extending, njit, types
 UPWIND, CROSSWIND_PLUS, CROSSWIND_MINUS, DOWNWIND = 0, 1, 2, 3
 N_ACTIONS = 4
 
-# Displacements of the actions plus one, two bits each, the last action first.
-_MOVES_X = np.uint64(0b10_01_01_00)
-_MOVES_Y = np.uint64(0b01_00_10_01)
+# Displacements of the actions.
+_MOVES_X = np.array([-1, 0, 0, 1])
+_MOVES_Y = np.array([0, 1, -1, 0])
 
 # Counter and finalizer of SplitMix64; the 53 high bits of a draw decide whether to explore.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -83,6 +83,7 @@ class Site(NamedTuple):
     source_x: int
     source_y: int
     radius_squared: int
+    last_x: int  # downwind end of the source region
 
 
 class World(NamedTuple):
@@ -146,14 +147,15 @@ def smell(whiffs, site, x, y, t):
 @_kernel
 def step(whiffs, site, x, y, t, action):
     """One step: move, let time pass, arrive or smell. Returns x, y, t, arrived, whiff."""
-    at = _U(action) << _U(1)
-    x += _I((_MOVES_X >> at) & _U(3)) - 1
-    y += _I((_MOVES_Y >> at) & _U(3)) - 1
+    x += _MOVES_X[_U(action)]
+    y += _MOVES_Y[_U(action)]
     t += 1
     t = 0 if t == whiffs.shape[2] else t
-    dx = x - site.source_x
-    dy = y - site.source_y
-    arrived = dx * dx + dy * dy <= site.radius_squared
+    arrived = False
+    if x <= site.last_x:
+        dx = x - site.source_x
+        dy = y - site.source_y
+        arrived = dx * dx + dy * dy <= site.radius_squared
     return x, y, t, arrived, smell(whiffs, site, x, y, t)
 
 
