@@ -22,7 +22,7 @@ Speed
 While a searcher explores, its action cannot be predicted, and a mispredicted branch costs more than the whole
 step. The greedy action and its value are therefore kept per row and refreshed by comparisons that compile to
 selects. A random action is looked up like a greedy one, in four entries behind those of the rows, so that exploring
-selects an address.
+selects an address. Explorations are drawn for many steps at once, in a loop that compiles to vectors.
 
 Whiffs are different: they are rare. A select of the next row would wait for the whiff, which waits for the action;
 behind a branch the next step begins at once, with the row after a blank. :func:`rarely` keeps the branch.
@@ -56,6 +56,9 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _U = np.uint64
 _I = np.int64
+
+#: Steps whose explorations are drawn together; a power of two.
+BLOCK = 64
 
 
 def _without_runtime() -> dict[str, bool]:
@@ -268,7 +271,16 @@ def draw_start(whiffs, site, cells, lesson, counter):
 
 
 @_kernel
-def learn(world, memory, lesson, cells, q, best, top, counters, first, last, curve, cut, usage, void_record):
+def draw_explorations(explored, counter, n_rows, epsilon):
+    """Draw for the next steps: where ``best`` holds a random action, or 0 for the greedy one."""
+    explore_below = _U(epsilon * 9007199254740992.0)  # in units of 2**-53
+    for i in range(BLOCK):
+        word = draw(counter + _U(i + 1) * _GOLDEN)
+        explored[_U(i)] = n_rows + (word & _U(3)) if (word >> _U(11)) < explore_below else _U(0)
+
+
+@_kernel
+def learn(world, memory, lesson, cells, q, best, top, explored, counters, first, last, curve, cut, usage, void_record):
     """Q-learning over the episodes ``first`` to ``last - 1``.
 
     Parameters
@@ -279,6 +291,8 @@ def learn(world, memory, lesson, cells, q, best, top, counters, first, last, cur
         Changed in place.
     best, top : int64[row + 4], float64[row]
         Work space: the greedy action of each row, and then the four actions themselves; the value of the former.
+    explored : uint64[BLOCK]
+        Work space: random actions of the next steps.
     counters : uint64[1]
         State of the random numbers; changed in place, so that a training can go on where it stopped.
     curve : float64[point, 3]
@@ -309,7 +323,6 @@ def learn(world, memory, lesson, cells, q, best, top, counters, first, last, cur
     for episode in range(first, last):
         alpha = scheduled(lesson.alpha_start, lesson.alpha_end, lesson.alpha_decay, episode)
         epsilon = scheduled(lesson.epsilon_start, lesson.epsilon_end, lesson.epsilon_decay, episode)
-        explore_below = _U(epsilon * 9007199254740992.0)  # epsilon in units of 2**-53
         x, y, t, whiff, counter = draw_start(whiffs, site, cells, lesson, counter)
         node = _U(first_node[whiff])
         row = _U(memory.row[node])
@@ -317,9 +330,10 @@ def learn(world, memory, lesson, cells, q, best, top, counters, first, last, cur
         arrived = False
         steps = 0
         while steps < horizon and not arrived:
-            counter += _GOLDEN
-            word = draw(counter)
-            action = best[n_rows + (word & _U(3)) if (word >> _U(11)) < explore_below else row]
+            now = _U(steps) % _U(BLOCK)
+            if now == 0:
+                draw_explorations(explored, counter + _U(steps) * _GOLDEN, n_rows, epsilon)
+            action = best[explored[now] if explored[now] > 0 else row]
             if usage is not None:
                 usage[mode_of[node]] += 1
             if void_record is not None:
@@ -339,6 +353,7 @@ def learn(world, memory, lesson, cells, q, best, top, counters, first, last, cur
                 target = cost if steps == horizon and not arrived else target
             best[row], top[row] = learn_row(q, row, action, alpha, target)
             row = following
+        counter += _U(steps) * _GOLDEN
         point = episode // lesson.curve_every
         curve[point, 0] += discounted_return(gamma, steps, arrived)
         curve[point, 1] += arrived
