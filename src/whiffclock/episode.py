@@ -9,11 +9,9 @@ Layouts
 ``whiffs[x, w, t]``
     bit ``b`` of the 32-bit word is the whiff at ``y = 32 w + b``; time is last, so that a searcher that
     moves across the wind reads neighbouring words.
-``next_node[node, whiff]``, ``row[node]``, ``mode[node]``
-    the memory as a finite-state machine (see :mod:`whiffclock.memory`): which node follows, which row of
-    the Q-matrix the node reads, which mode it belongs to.
-``onward[2 * node + whiff]``
-    the same in one look-up: the following node in the upper half of the word, its row in the lower.
+``onward[2 * node + whiff]``, ``row[node]``, ``mode[node]``
+    the memory as a finite-state machine (see :mod:`whiffclock.memory`): which node follows (in the upper half of the
+    word) and its row (in the lower), which row of the Q-matrix a node reads, which mode it belongs to.
 ``q[4 * row + action]``
     actions in the order of the tie rule: upwind, +y, -y, downwind.
 
@@ -99,7 +97,6 @@ class World(NamedTuple):
 class Tables(NamedTuple):
     """A memory as a finite-state machine."""
 
-    next_node: np.ndarray  # int32[node, whiff]
     row: np.ndarray  # int32[node]
     onward: np.ndarray  # uint64[2 * node + whiff]: next node in the upper half, its row in the lower
     mode: np.ndarray  # int32[node]
@@ -249,6 +246,13 @@ if sys.byteorder == "little" and hasattr(extending, "intrinsic"):  # bit 0 of ``
 
 
 @_kernel
+def remember(onward, node, whiff):
+    """The node that follows, and its row."""
+    both = rarely(onward[(node << _U(1)) + _U(1)]) if whiff == 1 else onward[node << _U(1)]
+    return both >> _U(32), both & _U(0xFFFFFFFF)
+
+
+@_kernel
 def scheduled(start, end, decay, episode):
     """Linear fall from start to end over ``decay`` episodes."""
     return end + (start - end) * max((decay - episode - 1) / decay, 0.0)
@@ -346,8 +350,7 @@ def learn(world, memory, lesson, cells, q, best, top, explored, counters, first,
                         record_blank(void_record, mode_of[node], blank)
                     smelled = True
                 blank = (blank + 1) & (_I(whiff) - 1)
-            both = rarely(onward[(node << _U(1)) + _U(1)]) if whiff == 1 else onward[node << _U(1)]
-            node, following = both >> _U(32), both & _U(0xFFFFFFFF)
+            node, following = remember(onward, node, whiff)
             target = 1.0 if arrived else cost + gamma * top[following]
             if cut is not None:
                 target = cost if steps == horizon and not arrived else target
@@ -403,23 +406,24 @@ def rollout(world, memory, actions, starts, horizon, arrival, last_whiff, mode_s
         Decisions taken per mode and cell of the grid, added to what is there.
     """
     whiffs, site = world
-    next_node, rows, mode_of, first = memory.next_node, memory.row, memory.mode, memory.first
+    onward, mode_of, first = memory.onward, memory.mode, memory.first
     for i in range(starts.shape[0]):
         x, y, t = _I(starts[i, 0]), _I(starts[i, 1]), _I(starts[i, 2])
         whiff = smell(whiffs, site, x, y, t)
-        node = first[whiff]
+        node = _U(first[whiff])
+        row = _U(memory.row[node])
         last_whiff[i, 2] = -1
         steps = 0
         arrived = False
         while steps < horizon and not arrived:
             if whiff == 1:
                 last_whiff[i, 0], last_whiff[i, 1], last_whiff[i, 2] = x, y, steps
-            mode = mode_of[node]
+            mode = _U(mode_of[node])
             mode_steps[i, mode] += 1
-            if 0 <= x < occupancy.shape[1] and 0 <= y < occupancy.shape[2]:
-                occupancy[mode, x, y] += 1
-            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, _I(actions[rows[node]]))
-            node = next_node[node, whiff]
+            if (_U(x) < _U(occupancy.shape[1])) & (_U(y) < _U(occupancy.shape[2])):
+                occupancy[mode, _U(x), _U(y)] += 1
+            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, _I(actions[row]))
+            node, row = remember(onward, node, whiff)
             steps += 1
         if whiff == 1 and not arrived:
             last_whiff[i, 0], last_whiff[i, 1], last_whiff[i, 2] = x, y, steps
