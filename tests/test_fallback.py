@@ -10,6 +10,7 @@ TRAIN = """
 import hashlib
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.episode import learn_row
+from whiffclock.evaluate import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume.standin import standin_plume
@@ -18,9 +19,10 @@ digest = hashlib.sha256()
 for taus, width, on_whiff, bootstrap in [((), 9, False, True), ((2, 5), 40, True, False)]:
     learning = LearningSettings.shortened(300, horizon=40, bootstrap_at_horizon=bootstrap, record_last=100)
     world = WorldSettings(1.0, start_threshold=None, start_on_whiff=on_whiff)
-    policy = train(Task(standin_plume(60, 20, width), 1e-6, clock(40, taus), learning, world, seed=2))
+    plume = standin_plume(60, 20, width)
+    policy = train(Task(plume, 1e-6, clock(40, taus), learning, world, seed=2))
     assert policy.records["usage"].min() > 0
-    for values in (policy.q, *policy.records.values()):
+    for values in (policy.q, *policy.records.values(), *evaluate(policy, plume, 1e-6, world).arrays().values()):
         digest.update(values.tobytes())
 digest = digest.hexdigest()
 vector = type(learn_row).__name__ == "_Intrinsic"
@@ -50,7 +52,7 @@ def here():
     [(NO_RUNTIME_OPTION, 1, "True"), (NO_INTRINSIC, 0, "False")],
     ids=["the option _nrt", "intrinsics"],
 )
-def test_training_gives_the_same_bits_without(missing, warnings, vector, here, tmp_path):
+def test_kernels_give_the_same_bits_without(missing, warnings, vector, here, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", f"{missing}{TRAIN}print(digest, vector)"],
         capture_output=True, text=True, check=False, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
