@@ -277,10 +277,11 @@ def draw_start(whiffs, site, cells, lesson, counter):
 @_kernel
 def draw_explorations(explored, counter, n_rows, epsilon):
     """Draw for the next steps: where ``best`` holds a random action, or 0 for the greedy one."""
-    explore_below = _U(epsilon * 9007199254740992.0)  # in units of 2**-53
+    explore_below = _I(epsilon * 9007199254740992.0)  # in units of 2**-53
     for i in range(BLOCK):
-        word = draw(counter + _U(i + 1) * _GOLDEN)
-        explored[_U(i)] = n_rows + (word & _U(3)) if (word >> _U(11)) < explore_below else _U(0)
+        counter += _GOLDEN
+        word = draw(counter)
+        explored[_U(i)] = n_rows + (word & _U(3)) if _I(word >> _U(11)) < explore_below else _U(0)
 
 
 @_kernel
