@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from trainings import clock_task
 
 from whiffclock.agents.qlearning import Training
+from whiffclock.episode import BLOCK
 from whiffclock.evaluate import EvaluationSettings, Starts, evaluate
 from whiffclock.memory import clock
 from whiffclock.params import LearningSettings, WorldSettings
@@ -38,8 +39,8 @@ def worlds(draw):
 
 @st.composite
 def clocks(draw):
-    horizon = draw(st.integers(2, 12))
-    taus = draw(st.lists(st.integers(1, horizon - 1), unique=True, max_size=min(2, horizon - 1)))
+    horizon = draw(st.integers(2, 12) | st.sampled_from([BLOCK, 2 * BLOCK + 1]))
+    taus = draw(st.lists(st.integers(1, min(horizon - 1, 11)), unique=True, max_size=min(2, horizon - 1)))
     return clock(horizon, tuple(sorted(taus)), draw(st.booleans()), draw(st.booleans()))
 
 

@@ -9,40 +9,44 @@ Layouts
 ``whiffs[x, w, t]``
     bit ``b`` of the 32-bit word is the whiff at ``y = 32 w + b``; time is last, so that a searcher that
     moves across the wind reads neighbouring words.
-``next_node[node, whiff]``, ``row[node]``, ``mode[node]``
-    the memory as a finite-state machine (see :mod:`whiffclock.memory`): which node follows, which row of
-    the Q-matrix the node reads, which mode it belongs to.
-``onward[2 * node + whiff]``
-    the same in one look-up: the following node in the upper half of the word, its row in the lower.
+``onward[2 * node + whiff]``, ``row[node]``, ``mode[node]``
+    the memory as a finite-state machine (see :mod:`whiffclock.memory`): which node follows (in the upper half of the
+    word) and its row (in the lower), which row of the Q-matrix a node reads, which mode it belongs to.
 ``q[4 * row + action]``
     actions in the order of the tie rule: upwind, +y, -y, downwind.
 
 Speed
 -----
-While a searcher explores, its action and its whiffs cannot be predicted, and a mispredicted branch
-costs more than the whole step. The greedy action and its value are therefore kept per row and refreshed
-by comparisons that compile to selects; what remains of branches is predictable. A random action is looked up
-like a greedy one, in four entries behind those of the rows, so that exploring selects an address.
+While a searcher explores, its action cannot be predicted, and a mispredicted branch costs more than the whole
+step. The greedy action and its value are therefore kept per row and refreshed by comparisons that compile to
+selects. A random action is looked up like a greedy one, in four entries behind those of the rows, so that exploring
+selects an address. Explorations are drawn for many steps at once, in a loop that compiles to vectors.
+
+Whiffs are different: they are rare. A select of the next row would wait for the whiff, which waits for the action;
+behind a branch the next step begins at once, with the row after a blank. :func:`rarely` keeps the branch.
 
 A load from where one has just stored, for one action in four, cannot be predicted either, and costs as much as a
-branch. The values of a row are therefore read before the new one is stored, and never again in the same step.
+branch. A row is therefore loaded and stored as one vector (:func:`learn_row`), or, where there are no intrinsics, its
+values are read before the new one is stored.
 
 All loops share this file because a cached kernel does not notice a changed callee in another file.
 """
 
+import sys
 import warnings
 from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import extending, njit, types
 
 UPWIND, CROSSWIND_PLUS, CROSSWIND_MINUS, DOWNWIND = 0, 1, 2, 3
 N_ACTIONS = 4
 
-# Displacements of the actions plus one, two bits each, the last action first.
-_MOVES_X = np.uint64(0b10_01_01_00)
-_MOVES_Y = np.uint64(0b01_00_10_01)
+# Displacements of the actions.
+_MOVES_X = np.array([-1, 0, 0, 1])
+_MOVES_Y = np.array([0, 1, -1, 0])
 
 # Counter and finalizer of SplitMix64; the 53 high bits of a draw decide whether to explore.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -50,6 +54,9 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _U = np.uint64
 _I = np.int64
+
+#: Steps whose explorations are drawn together; a power of two.
+BLOCK = 64
 
 
 def _without_runtime() -> dict[str, bool]:
@@ -77,6 +84,7 @@ class Site(NamedTuple):
     source_x: int
     source_y: int
     radius_squared: int
+    last_x: int  # downwind end of the source region
 
 
 class World(NamedTuple):
@@ -89,7 +97,6 @@ class World(NamedTuple):
 class Tables(NamedTuple):
     """A memory as a finite-state machine."""
 
-    next_node: np.ndarray  # int32[node, whiff]
     row: np.ndarray  # int32[node]
     onward: np.ndarray  # uint64[2 * node + whiff]: next node in the upper half, its row in the lower
     mode: np.ndarray  # int32[node]
@@ -140,14 +147,15 @@ def smell(whiffs, site, x, y, t):
 @_kernel
 def step(whiffs, site, x, y, t, action):
     """One step: move, let time pass, arrive or smell. Returns x, y, t, arrived, whiff."""
-    at = _U(action) << _U(1)
-    x += _I((_MOVES_X >> at) & _U(3)) - 1
-    y += _I((_MOVES_Y >> at) & _U(3)) - 1
+    x += _MOVES_X[_U(action)]
+    y += _MOVES_Y[_U(action)]
     t += 1
     t = 0 if t == whiffs.shape[2] else t
-    dx = x - site.source_x
-    dy = y - site.source_y
-    arrived = dx * dx + dy * dy <= site.radius_squared
+    arrived = False
+    if x <= site.last_x:
+        dx = x - site.source_x
+        dy = y - site.source_y
+        arrived = dx * dx + dy * dy <= site.radius_squared
     return x, y, t, arrived, smell(whiffs, site, x, y, t)
 
 
@@ -159,6 +167,89 @@ def greedy(q0, q1, q2, q3):
     if_low = _I(q1 > q0)
     if_high = _I(2) + _I(q3 > q2)
     return (if_high if high > low else if_low), (high if high > low else low)
+
+
+@_kernel
+def learn_row(q, row, action, alpha, target):
+    """Move the value of an action towards the target; the row's best action and its value."""
+    at = row << _U(2)
+    q0, q1, q2, q3 = q[at], q[at + _U(1)], q[at + _U(2)], q[at + _U(3)]
+    value = q[at + _U(action)]
+    value += alpha * (target - value)
+    q[at + _U(action)] = value
+    # Bits, since comparisons with 0, 1, 2, 3 would become a jump table.
+    bit = _U(1) << _U(action)
+    q0 = value if bit & _U(1) else q0
+    q1 = value if bit & _U(2) else q1
+    q2 = value if bit & _U(4) else q2
+    q3 = value if bit & _U(8) else q3
+    return greedy(q0, q1, q2, q3)
+
+
+@_kernel
+def rarely(value):
+    """The value. Marks a branch that is rarely taken, and that may be compiled to a select."""
+    return value
+
+
+def _learn_row_as_vector(typing, q, row, action, alpha, target):
+    """``learn_row`` with the row as one vector; the same operations on the same numbers."""
+    vector, index = ir.VectorType(ir.DoubleType(), N_ACTIONS), ir.VectorType(ir.IntType(64), N_ACTIONS)
+
+    def generate(context, builder, signature, arguments):
+        array, row, action, alpha, target = arguments
+
+        def shuffled(values, order):
+            lanes = ir.Constant(ir.VectorType(ir.IntType(32), N_ACTIONS), order)
+            return builder.shuffle_vector(values, ir.Constant(values.type, ir.Undefined), lanes)
+
+        def everywhere(value, kind):
+            one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.IntType(32)(0))
+            return shuffled(one, [0, 0, 0, 0])
+
+        def larger(other, values):
+            return builder.select(builder.fcmp_ordered(">", other, values), other, values)
+
+        first = builder.gep(context.make_array(q)(context, builder, array).data, [builder.shl(row, ir.IntType(64)(2))])
+        place = builder.bitcast(first, vector.as_pointer())
+        old = builder.load(place, align=8)
+        change = builder.fmul(everywhere(alpha, vector), builder.fsub(everywhere(target, vector), old))
+        chosen = builder.icmp_signed("==", everywhere(action, index), ir.Constant(index, [0, 1, 2, 3]))
+        # -0.0 changes no number. A select of old and new values would be compiled to a store by a mask, and the
+        # next load from there would have to wait for it.
+        new = builder.fadd(old, builder.select(chosen, change, ir.Constant(vector, [-0.0] * N_ACTIONS)))
+        builder.store(new, place, align=8)
+        of_two = larger(shuffled(new, [1, 0, 3, 2]), new)
+        of_four = larger(shuffled(of_two, [2, 3, 0, 1]), of_two)
+        among = builder.bitcast(builder.fcmp_ordered("==", new, of_four), ir.IntType(N_ACTIONS))
+        best = builder.cttz(builder.zext(among, ir.IntType(64)), ir.IntType(1)(1))
+        top = builder.extract_element(of_four, ir.IntType(32)(0))
+        return context.make_tuple(builder, signature.return_type, [best, top])
+
+    returned = types.Tuple((types.int64, types.float64))
+    return returned(q, types.uint64, types.int64, types.float64, types.float64), generate
+
+
+def _rarely_as_branch(typing, value):
+    """``rarely`` by an empty piece of assembly, which cannot be part of a select."""
+
+    def generate(context, builder, signature, arguments):
+        kind = arguments[0].type
+        return builder.asm(ir.FunctionType(kind, [kind]), "", "=r,0", arguments, side_effect=True)
+
+    return value(value), generate
+
+
+if sys.byteorder == "little" and hasattr(extending, "intrinsic"):  # bit 0 of ``among`` is the first action
+    learn_row = extending.intrinsic(_learn_row_as_vector)
+    rarely = extending.intrinsic(_rarely_as_branch)
+
+
+@_kernel
+def remember(onward, node, whiff):
+    """The node that follows, and its row."""
+    both = rarely(onward[(node << _U(1)) + _U(1)]) if whiff == 1 else onward[node << _U(1)]
+    return both >> _U(32), both & _U(0xFFFFFFFF)
 
 
 @_kernel
@@ -184,7 +275,17 @@ def draw_start(whiffs, site, cells, lesson, counter):
 
 
 @_kernel
-def learn(world, memory, lesson, cells, q, best, top, counters, first, last, curve, cut, usage, void_record):
+def draw_explorations(explored, counter, n_rows, epsilon):
+    """Draw for the next steps: where ``best`` holds a random action, or 0 for the greedy one."""
+    explore_below = _I(epsilon * 9007199254740992.0)  # in units of 2**-53
+    for i in range(BLOCK):
+        counter += _GOLDEN
+        word = draw(counter)
+        explored[_U(i)] = n_rows + (word & _U(3)) if _I(word >> _U(11)) < explore_below else _U(0)
+
+
+@_kernel
+def learn(world, memory, lesson, cells, q, best, top, explored, counters, first, last, curve, cut, usage, void_record):
     """Q-learning over the episodes ``first`` to ``last - 1``.
 
     Parameters
@@ -195,6 +296,8 @@ def learn(world, memory, lesson, cells, q, best, top, counters, first, last, cur
         Changed in place.
     best, top : int64[row + 4], float64[row]
         Work space: the greedy action of each row, and then the four actions themselves; the value of the former.
+    explored : uint64[BLOCK]
+        Work space: random actions of the next steps.
     counters : uint64[1]
         State of the random numbers; changed in place, so that a training can go on where it stopped.
     curve : float64[point, 3]
@@ -225,7 +328,6 @@ def learn(world, memory, lesson, cells, q, best, top, counters, first, last, cur
     for episode in range(first, last):
         alpha = scheduled(lesson.alpha_start, lesson.alpha_end, lesson.alpha_decay, episode)
         epsilon = scheduled(lesson.epsilon_start, lesson.epsilon_end, lesson.epsilon_decay, episode)
-        explore_below = _U(epsilon * 9007199254740992.0)  # epsilon in units of 2**-53
         x, y, t, whiff, counter = draw_start(whiffs, site, cells, lesson, counter)
         node = _U(first_node[whiff])
         row = _U(memory.row[node])
@@ -233,9 +335,10 @@ def learn(world, memory, lesson, cells, q, best, top, counters, first, last, cur
         arrived = False
         steps = 0
         while steps < horizon and not arrived:
-            counter += _GOLDEN
-            word = draw(counter)
-            action = best[n_rows + (word & _U(3)) if (word >> _U(11)) < explore_below else row]
+            now = _U(steps) % _U(BLOCK)
+            if now == 0:
+                draw_explorations(explored, counter + _U(steps) * _GOLDEN, n_rows, epsilon)
+            action = best[explored[now] if explored[now] > 0 else row]
             if usage is not None:
                 usage[mode_of[node]] += 1
             if void_record is not None:
@@ -248,24 +351,13 @@ def learn(world, memory, lesson, cells, q, best, top, counters, first, last, cur
                         record_blank(void_record, mode_of[node], blank)
                     smelled = True
                 blank = (blank + 1) & (_I(whiff) - 1)
-            both = onward[(node << _U(1)) + whiff]
-            node, following = both >> _U(32), both & _U(0xFFFFFFFF)
+            node, following = remember(onward, node, whiff)
             target = 1.0 if arrived else cost + gamma * top[following]
             if cut is not None:
                 target = cost if steps == horizon and not arrived else target
-            at = row << _U(2)
-            q0, q1, q2, q3 = q[at], q[at + _U(1)], q[at + _U(2)], q[at + _U(3)]
-            value = q[at + _U(action)]
-            value += alpha * (target - value)
-            q[at + _U(action)] = value
-            # Bits, since comparisons with 0, 1, 2, 3 would become a jump table.
-            bit = _U(1) << _U(action)
-            q0 = value if bit & _U(1) else q0
-            q1 = value if bit & _U(2) else q1
-            q2 = value if bit & _U(4) else q2
-            q3 = value if bit & _U(8) else q3
-            best[row], top[row] = greedy(q0, q1, q2, q3)
+            best[row], top[row] = learn_row(q, row, action, alpha, target)
             row = following
+        counter += _U(steps) * _GOLDEN
         point = episode // lesson.curve_every
         curve[point, 0] += discounted_return(gamma, steps, arrived)
         curve[point, 1] += arrived
@@ -315,23 +407,24 @@ def rollout(world, memory, actions, starts, horizon, arrival, last_whiff, mode_s
         Decisions taken per mode and cell of the grid, added to what is there.
     """
     whiffs, site = world
-    next_node, rows, mode_of, first = memory.next_node, memory.row, memory.mode, memory.first
+    onward, mode_of, first = memory.onward, memory.mode, memory.first
     for i in range(starts.shape[0]):
         x, y, t = _I(starts[i, 0]), _I(starts[i, 1]), _I(starts[i, 2])
         whiff = smell(whiffs, site, x, y, t)
-        node = first[whiff]
+        node = _U(first[whiff])
+        row = _U(memory.row[node])
         last_whiff[i, 2] = -1
         steps = 0
         arrived = False
         while steps < horizon and not arrived:
             if whiff == 1:
                 last_whiff[i, 0], last_whiff[i, 1], last_whiff[i, 2] = x, y, steps
-            mode = mode_of[node]
+            mode = _U(mode_of[node])
             mode_steps[i, mode] += 1
-            if 0 <= x < occupancy.shape[1] and 0 <= y < occupancy.shape[2]:
-                occupancy[mode, x, y] += 1
-            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, _I(actions[rows[node]]))
-            node = next_node[node, whiff]
+            if (_U(x) < _U(occupancy.shape[1])) & (_U(y) < _U(occupancy.shape[2])):
+                occupancy[mode, _U(x), _U(y)] += 1
+            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, _I(actions[row]))
+            node, row = remember(onward, node, whiff)
             steps += 1
         if whiff == 1 and not arrived:
             last_whiff[i, 0], last_whiff[i, 1], last_whiff[i, 2] = x, y, steps

@@ -74,7 +74,7 @@ class Memory:
     def tables(self) -> Tables:
         """What the kernels see."""
         onward = self.next_node.astype(np.uint64) << np.uint64(32) | self.row[self.next_node].astype(np.uint64)
-        return Tables(self.next_node, self.row, onward.ravel(), self.mode, self.first)
+        return Tables(self.row, onward.ravel(), self.mode, self.first)
 
     def blank_nodes(self, mode: int) -> np.ndarray:
         """Nodes int[k] of a void trajectory in one mode: on the whiff, and on blanks until one comes again."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.episode import N_ACTIONS, Lesson, learn
+from whiffclock.episode import BLOCK, N_ACTIONS, Lesson, learn
 from whiffclock.memory import Memory, clock
 from whiffclock.params import LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
@@ -61,6 +61,7 @@ class Training:
         self.q = np.full((task.memory.rows, N_ACTIONS), learning.q_start)
         self._best = np.empty(task.memory.rows + N_ACTIONS, dtype=np.int64)
         self._top = np.empty(task.memory.rows)
+        self._explored = np.empty(BLOCK, dtype=np.uint64)
         self._world = whiffs.world(task.world)
         self._cells = start_cells(task.plume, task.threshold, task.world, learning.horizon)
         self._lesson = make_lesson(task, whiffs.shape[0])
@@ -97,7 +98,7 @@ class Training:
         usage = self._usage if self.task.memory.modes > 1 else None
         learn(
             self._world, self.task.memory.tables, self._lesson, self._cells, self.q.reshape(-1), self._best, self._top,
-            self._counters, self.episode, last, self._curve, cut, usage, void_record,
+            self._explored, self._counters, self.episode, last, self._curve, cut, usage, void_record,
         )  # fmt: skip
         self.episode = last
 

@@ -45,8 +45,8 @@ class Whiffs:
 
     def world(self, settings: WorldSettings) -> World:
         """What the kernels see of it."""
-        x, y = self.source
-        return World(self.words, Site(self.width, x, y, int(settings.radius**2)))
+        (x, y), radius_squared = self.source, int(settings.radius**2)
+        return World(self.words, Site(self.width, x, y, radius_squared, x + math.isqrt(radius_squared)))
 
     def ever(self, before: int | None = None) -> np.ndarray:
         """bool[x, y]: cells with at least one whiff in the record, or in the snapshots ``before`` one of it."""
