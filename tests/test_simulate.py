@@ -8,7 +8,6 @@ from whiffclock.plume.simulate import flow as kernel
 from whiffclock.plume.simulate.channel import ChannelFlow
 from whiffclock.plume.simulate.filament_kernels import concentration, interpolate
 from whiffclock.plume.simulate.filaments import Filaments
-from whiffclock.plume.simulate.mixing import contrasts, mix
 from whiffclock.plume.simulate.recipe import FlowSettings, OdorSettings, SimulationSettings
 from whiffclock.plume.simulate.record import Simulation, simulate
 
@@ -182,59 +181,6 @@ def test_filaments_are_conserved_between_source_and_outflow(height):
         assert odor.position[:, 0].mean() == pytest.approx(odor.age.mean() * flow.settings.wind, rel=0.5)
 
 
-def gusty_field(snapshots=50, length=7, width=11):
-    rng = np.random.default_rng(0)
-    field = rng.lognormal(0, 2, (snapshots, length, width)) * (rng.random((snapshots, length, width)) < 0.7)
-    field[:, 0] = 0
-    return (field * 1e-6).astype(np.float32)
-
-
-def test_mixing_is_its_formula():
-    """Against plain loops."""
-    field, contrast, reach = gusty_field(), np.linspace(0.3, 0.9, 7), 2
-    mixed = mix(field, contrast, reach)
-    expected = np.zeros(field.shape)
-    for x in range(1, field.shape[1]):
-        power = field[:, x].astype(float) ** contrast[x]
-        for y in range(field.shape[2]):
-            near = slice(max(0, y - reach), y + reach + 1)
-            expected[:, x, y] = power[:, y] * field[:, x, near].sum(dtype=float) / power[:, near].sum()
-        expected[:, x] *= field[:, x].sum(dtype=float) / expected[:, x].sum()
-    assert np.allclose(mixed, expected, rtol=1e-4, atol=0)
-
-
-def test_mixing_conserves_odor_keeps_order_and_contracts():
-    field = gusty_field()
-    mixed = mix(field, np.full(7, 0.4), 4)
-    assert np.allclose(mixed.mean(axis=(0, 2)), field.mean(axis=(0, 2)), rtol=1e-5, atol=0)
-    assert ((mixed == 0) == (field == 0)).all()
-    assert (np.argsort(mixed, axis=0, kind="stable") == np.argsort(field, axis=0, kind="stable")).all()
-    inside = field > 0
-    for x in range(1, 7):
-        before, after = (np.log(f[:, x, 5][inside[:, x, 5]]) for f in (field, mixed))
-        assert after.std() == pytest.approx(0.4 * before.std(), rel=1e-4)
-
-
-def test_mixing_is_mirror_symmetric_and_knows_no_unit():
-    field = gusty_field()
-    half = np.full(7, 0.5)
-    mixed = mix(field, half, 3)
-    assert np.allclose(mix(field[:, :, ::-1], half, 3)[:, :, ::-1], mixed, rtol=1e-5, atol=0)
-    assert np.allclose(mix(field * np.float32(1e6), half, 3), mixed * 1e6, rtol=1e-4, atol=0)
-
-
-def test_contrast_turns_from_near_to_far():
-    contrast = contrasts(101, 0.8, 0.4, 50.0, 5.0)
-    assert contrast[[0, 50, 100]] == pytest.approx([0.8, 0.6, 0.4], abs=1e-3)
-    assert (np.diff(contrast) < 0).all()
-
-
-def test_nothing_to_mix():
-    field = gusty_field()
-    assert np.array_equal(mix(field, np.ones(7), 3), field)
-    assert not mix(np.zeros((3, 4, 5), dtype=np.float32), np.full(4, 0.4), 3).any()
-
-
 def short(**changes):
     return SimulationSettings(
         snapshots=6, length=20, width=9, spin_up=2, fill=12, flow=SMALL, odor=OdorSettings(filaments=20), **changes
@@ -276,9 +222,6 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, name):
         (lambda: FlowSettings(points=(15, 16, 12)), "even numbers"),
         (lambda: FlowSettings(wind=0.0), "wind is 0"),
         (lambda: OdorSettings(size=-1.0), "size is -1"),
-        (lambda: OdorSettings(contrast=0.0), "contrast is 0"),
-        (lambda: OdorSettings(contrast_far=1.5), "contrast_far is 1.5"),
-        (lambda: OdorSettings(turn=0.0), "turn is 0"),
         (lambda: SimulationSettings(odor=OdorSettings(source_height=9.0)), "below the top"),
         (lambda: SimulationSettings(snapshots=1), "at least 2"),
     ],

@@ -1,10 +1,10 @@
-"""The built-in plume: simulated by this package, shipped with it, loaded in an instant.
+"""The built-in plume: turbulence simulated by this package, with the whiff probabilities of the DNS behind the paper.
 
-``python -m whiffclock.plume.builtin`` makes it anew with the default recipe. The flow is chaotic, so that the
-same bits come only from the same machine and versions; the statistics are what is reproducible.
+It ships with the package. ``python -m whiffclock.plume.builtin`` makes it anew with the default recipe. The flow is
+chaotic, so that the same bits come only from the same machine and versions; the statistics are what is reproducible.
 
-Concentrations are stored as half-precision numbers in units of 1e-6, rounded to one per cent, without what no
-threshold in use can see.
+Concentrations are stored as half-precision numbers in units of 1e-6, rounded down to the next of 64 steps per octave,
+without what lies below half a unit. The four thresholds of the paper are such steps, so no whiff is lost or added.
 """
 
 import json
@@ -20,9 +20,9 @@ from whiffclock.plume.simulate.recipe import SimulationSettings
 
 PATH = Path(__file__).parent.parent / "data" / "plume.npz"
 COMMAND = "whiffclock plume simulate plume.npz"
-_UNIT = 1e-6
-_UNSEEN = 0.5e-6
-_HALF_STEP = np.uint16(8)  # of the last six mantissa bits that are kept: values are exact to one per cent
+_PER_UNIT = np.float32(1e6)  # exact, and so is 3 / 1e6 as the float32 nearest to 3e-6
+_UNSEEN = 0.5
+_MANTISSA = 6  # bits that are kept: values are exact to 1.6 per cent
 
 
 class Builtin(NamedTuple):
@@ -35,7 +35,7 @@ class Builtin(NamedTuple):
 def builtin() -> Builtin:
     """Load the built-in plume with its recipe."""
     arrays = read_npz(PATH, "the built-in plume")
-    field = arrays["field"].astype(np.float32) * np.float32(_UNIT)
+    field = arrays["field"].astype(np.float32) / _PER_UNIT
     plume = Plume.from_array(field, tuple(arrays["source"]), str(arrays["origin"]))
     return Builtin(plume, json.loads(str(arrays["recipe"])))
 
@@ -47,13 +47,18 @@ def builtin_plume() -> Plume:
 
 def store(plume: Plume, settings: SimulationSettings, path: Path = PATH) -> None:
     """Write a simulated plume in the form in which it is shipped."""
-    field = np.where(np.asarray(plume.field) < _UNSEEN, 0, plume.field) / _UNIT
-    bits = field.astype(np.float16).view(np.uint16)
-    rounded = (bits + _HALF_STEP) & ~np.uint16(2 * _HALF_STEP - 1)
+    stored = packed(np.asarray(plume.field))
     recipe = {"command": COMMAND, "version": __version__, "settings": settings.to_dict()}
-    origin = f"built-in plume, simulated by whiffclock {__version__} (channel flow, seed {settings.seed})"
+    origin = f"built-in plume: {plume.origin}"
     said = {"source": plume.source, "origin": origin, "recipe": json.dumps(recipe)}
-    write_npz(path, {"field": rounded.view(np.float16), **{name: np.array(value) for name, value in said.items()}})
+    write_npz(path, {"field": stored, **{name: np.array(value) for name, value in said.items()}})
+
+
+def packed(field: np.ndarray) -> np.ndarray:
+    """Concentrations as they are stored, float16 in units of 1e-6."""
+    units = field.astype(np.float32) * _PER_UNIT
+    bits = np.where(units < _UNSEEN, 0, units).view(np.uint32)
+    return (bits & ~np.uint32((1 << (23 - _MANTISSA)) - 1)).view(np.float32).astype(np.float16)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 Each filament is a small Gaussian puff. It follows the resolved flow (Heun's method) and a random velocity of
 its own that stands for the eddies below the grid (a Langevin equation, as in Thomson 1987). It swells by molecular
 diffusion, and faster the older it is by eddies of its own size (Richardson's law).
-Ground and top reflect. The sum of the puffs at the points of the slice is the odor as it would be without mixing
-between filaments (:mod:`whiffclock.plume.simulate.mixing` adds that).
+Ground and top reflect. The sum of the puffs at the points of the slice is the odor.
 """
 
 import math
@@ -71,7 +70,7 @@ class Filaments:
         self.position, self.age, self.gust = self.position[kept], self.age[kept], self.gust[kept]
 
     def sample(self, depth: float) -> np.ndarray:
-        """Concentration [x, y] on the slice, unmixed: the sum of the filaments."""
+        """Concentration [x, y] on the slice: the sum of the filaments."""
         how, age = self.settings, self.age
         variance = how.size**2 + 2 * how.growth * age + how.stretch * age**3
         out = np.zeros((self.length, self.width))

@@ -17,13 +17,13 @@ def _require_not_negative(settings: Settings, *names: str) -> None:
 class FlowSettings(Settings):
     """A turbulent open channel. Lengths in cells, times in snapshots."""
 
-    depth: Annotated[float, "Depth of the channel, in cells."] = 8.745
-    period: tuple[float, float] = (6.0, 4.0)  # of the box along and across, in depths
+    depth: Annotated[float, "Depth of the channel, in cells."] = 14.0
+    period: tuple[float, float] = (4.0, 2.667)  # of the box along and across, in depths
     points: Annotated[tuple[int, int, int], "Grid of the flow: points along, across, and in z."] = (96, 96, 32)
     stretching: float = 1.3  # of the tanh that clusters points at the ground; 0 spaces them evenly
-    wind: Annotated[float, "Bulk speed, in cells per snapshot."] = 1.113
+    wind: Annotated[float, "Bulk speed, in cells per snapshot."] = 0.9
     reynolds: Annotated[float, "Bulk Reynolds number: speed times depth over viscosity."] = 2400.0
-    roughness_drag: Annotated[float, "Drag of the canopy, per cell; 0: smooth."] = 0.015
+    roughness_drag: Annotated[float, "Drag of the canopy, per cell; 0: smooth."] = 0.03
     roughness_height: float = 1 / 9  # of the canopy, in depths
     slant: float = 0.25  # tangent of the angle between wind and box
     frame_share: float = 0.55  # the computation moves with this share of the wind
@@ -46,27 +46,19 @@ class FlowSettings(Settings):
 class OdorSettings(Settings):
     """A point source of odor in the flow, as thin filaments. Lengths in cells, times in snapshots."""
 
-    source_height: Annotated[float, "Height of the source, in cells."] = 1.8
-    slice_height: Annotated[float, "Height of the slice on which the agents move, in cells."] = 1.1
+    source_height: Annotated[float, "Height of the source, in cells."] = 5.04
+    slice_height: Annotated[float, "Height of the slice on which the agents move, in cells."] = 4.9
     filaments: Annotated[int, "Filaments released per snapshot."] = 80
     size: Annotated[float, "Size of a fresh filament (standard deviation), in cells."] = 0.15
-    growth: Annotated[float, "Diffusivity inside a filament: its variance grows by twice this per snapshot."] = 0.0002
+    growth: Annotated[float, "Diffusivity inside a filament: its variance grows by twice this per snapshot."] = 0.00085
     stretch: Annotated[float, "Richardson growth: this times the cube of a filament's age adds to its variance."] = 0.0
-    walk: Annotated[float, "Diffusivity of the random velocity that stands for eddies below the grid."] = 0.004
-    memory: Annotated[float, "How long such an eddy lasts, in snapshots."] = 5.0
+    walk: Annotated[float, "Diffusivity of the random velocity that stands for eddies below the grid."] = 0.03
+    memory: Annotated[float, "How long such an eddy lasts, in snapshots."] = 2.0
     strength: Annotated[float, "Odor per filament."] = 2.085e-6
-    # What mixing between filaments leaves of the fluctuations of the logarithm of the concentration (1: no mixing),
-    # near the source and far from it; it turns from one to the other at the distance ``turn``, within about a depth.
-    contrast: Annotated[float, "What mixing leaves of fluctuations near the source; 1: no mixing."] = 0.465
-    contrast_far: Annotated[float, "The same, far downwind."] = 0.365
-    turn: Annotated[float, "Where far begins, in cells."] = 55.0
 
     def __post_init__(self) -> None:
-        require_positive(self, "source_height", "slice_height", "filaments", "size", "memory", "strength", "turn")
+        require_positive(self, "source_height", "slice_height", "filaments", "size", "memory", "strength")
         _require_not_negative(self, "growth", "stretch", "walk")
-        for name in ("contrast", "contrast_far"):
-            value = getattr(self, name)
-            require(0 < value <= 1, f"{name} is {value:g}; it must lie above 0 and be at most 1.")
 
 
 @dataclass(frozen=True)
@@ -76,10 +68,11 @@ class SimulationSettings(Settings):
     snapshots: Annotated[int, "Length of the record."] = 2598
     length: Annotated[int, "Cells along the wind."] = 123
     width: Annotated[int, "Cells across the wind."] = 27
-    spin_up: Annotated[int, "Snapshots until the flow is turbulent."] = 250
-    fill: Annotated[int, "Snapshots until the grid is filled."] = 185
+    spin_up: Annotated[int, "Snapshots until the flow is turbulent."] = 500
+    fill: Annotated[int, "Snapshots until the grid is filled."] = 220
     steps: int = 2  # time steps per snapshot
     seed: Annotated[int, "Seed of flow and filaments."] = 0
+    target: Annotated[str, "Whiff probabilities to map the record onto: dns, a target file, or none."] = "dns"
     flow: FlowSettings = field(default_factory=FlowSettings)
     odor: OdorSettings = field(default_factory=OdorSettings)
 

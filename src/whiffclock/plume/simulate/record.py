@@ -1,8 +1,8 @@
 """A plume from first principles: turbulence in an open channel, odor from a point source in it.
 
 The flow (``channel``) is resolved; the odor (``filaments``) is carried by it. A run spins the flow up, lets the plume
-fill the grid, and then records one slice per snapshot; when the record is complete, it is mixed (``mixing``). A run
-can be saved at any snapshot and goes on from there, bit for bit.
+fill the grid, and then records one slice per snapshot; when the record is complete, it is mapped onto the whiff
+probabilities of a target. A run can be saved at any snapshot and goes on from there, bit for bit.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.archive import read_npz, write_npz
 from whiffclock.params import require
+from whiffclock.plume.calibration import calibrate, read_target
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.simulate.channel import ChannelFlow
 from whiffclock.plume.simulate.filaments import Filaments
-from whiffclock.plume.simulate.mixing import contrasts, mix
 from whiffclock.plume.simulate.recipe import SimulationSettings
 
 _FORMAT = "whiffclock simulation 1"
@@ -36,11 +36,12 @@ def _made_by(settings: SimulationSettings) -> dict[str, Any]:
 class Simulation:
     """A run under way: ``snapshot`` counts from ``-(spin_up + fill)`` to ``settings.snapshots``.
 
-    ``field`` is the record so far, not mixed yet.
+    ``field`` is the record so far, not mapped yet.
     """
 
     def __init__(self, settings: SimulationSettings) -> None:
         self.settings = settings
+        self.target = None if settings.target == "none" else read_target(settings.target)
         self.rng = np.random.default_rng(settings.seed)
         self.flow = ChannelFlow(settings.flow, self.rng)
         self.odor = Filaments(settings.odor, settings.length, settings.width, self.rng)
@@ -72,13 +73,11 @@ class Simulation:
         return total * (k + 1) // steps - total * k // steps
 
     def plume(self) -> Plume:
-        """The finished record, mixed across one depth of the channel: that is how far its largest eddies reach."""
+        """The finished record, with the whiff probabilities of the target if there is one."""
         require(self.done, f"The simulation has reached snapshot {self.snapshot} of {self.settings.snapshots}.")
-        origin = f"turbulent plume simulated by whiffclock {__version__}, seed {self.settings.seed}"
-        odor, depth = self.settings.odor, self.settings.flow.depth
-        contrast = contrasts(self.settings.length, odor.contrast, odor.contrast_far, odor.turn, depth / 3)
-        mixed = mix(self.field, contrast, round(depth / 2))
-        return Plume.from_array(mixed, (0, self.settings.width // 2), origin)
+        origin = f"turbulence simulated by whiffclock {__version__}, seed {self.settings.seed}"
+        made = Plume.from_array(self.field, (0, self.settings.width // 2), origin)
+        return made if self.target is None else calibrate(made, self.target)
 
     def save(self, path: Path) -> None:
         """Write everything that is needed to go on."""
