@@ -8,7 +8,7 @@ from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.paper.dataset import MODE, SINGLE, Datasets, best_agents, in_each, recovery
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import metric_panels
-from whiffclock.paper.figures.plane import TRAINED, Void, legibility, limits, metrics_on_path, wind
+from whiffclock.paper.figures.plane import TRAINED, Void, legibility, limits, metrics_on_path, voids, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, last_whiffs, of_each
 
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"
@@ -19,17 +19,18 @@ def draw(data: Datasets) -> Figure:
     paths = _paths(data)
     figure = style.new_figure(style.TWO_COLUMNS, 6.5)
     rows = figure.add_gridspec(3, 1, height_ratios=[3.0, 1.75, 1.45])
-    upper = rows[0].subgridspec(1, 2)
     shown = limits([path.trained for path in paths.values()], 0.12)
-    grid = np.asarray(upper[0].subgridspec(2, 2).subplots())
+    tall = shown.height > 1.3 * shown.width
+    upper = rows[0].subgridspec(1, 2, width_ratios=[1.5 if tall else 1, 1])
+    grid = np.asarray(upper[0].subgridspec(*((1, 4) if tall else (2, 2))).subplots(squeeze=False))
     for axes, (name, path) in zip(grid.flat, paths.items(), strict=True):
         path.draw(axes, style.COLOURS[name])
-        axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal")
+        axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", anchor="N")
         style.environment_title(axes, name, "a" if axes is grid[0, 0] else "")
-        axes.tick_params(labelleft=axes in grid[:, 0], labelbottom=axes in grid[1])
-        axes.set(xlabel="x (cells)" if axes in grid[1] else "", ylabel="y (cells)" if axes in grid[:, 0] else "")
+        axes.tick_params(labelleft=axes in grid[:, 0], labelbottom=axes in grid[-1])
+        axes.set(xlabel="x (cells)" if axes in grid[-1] else "", ylabel="y (cells)" if axes in grid[:, 0] else "")
     wind(grid[0, 0])
-    _example(figure.add_subplot(upper[1]), paths)
+    _example(figure.add_subplot(upper[1], anchor="N"), paths)
     panels = np.asarray(rows[1].subgridspec(1, len(style.METRICS)).subplots())
     metric_panels(panels[:, None], [{"filled": recovery(data, SINGLE, MODE)["geometry_of"]}])
     style.title(panels[0], "c")
@@ -74,7 +75,7 @@ def alt(data: Datasets) -> str:
 def _paths(data: Datasets) -> dict[str, Void]:
     """Of the agent with the highest return in each environment."""
     best = best_agents(data, SINGLE)
-    return {e: Void.of(data, SINGLE, MODE, e, int(best.sel(environment=e))) for e in style.COLOURS}
+    return {e: voids(data, SINGLE, MODE, e)[int(best.sel(environment=e))] for e in style.COLOURS}
 
 
 def _clearest(paths: dict[str, Void]) -> str:

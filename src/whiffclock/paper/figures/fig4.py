@@ -53,8 +53,8 @@ def caption(data: Datasets) -> str:
 def table(data: Datasets) -> words.Table:
     rows = []
     for (trained, tested), lost in _pairs(data).items():
-        returns = (words.number(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
-        columns = (returns, *([words.number(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
+        returns = (words.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
+        columns = (returns, *([words.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
         rows.append((f"{trained} → {tested}", [" · ".join(column) for column in columns]))
     labels = ("median return", "searches that fail (%)", "of these, without any whiff (%)", "agents that count in a")
     return words.Table([f"{label}, single-Q · two-Q" for label in labels], rows)

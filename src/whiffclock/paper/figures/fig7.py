@@ -9,7 +9,7 @@ from whiffclock.paper import dataset
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import Fill, key, metric_panels
-from whiffclock.paper.figures.plane import TRAINED, Void, limits, wind
+from whiffclock.paper.figures.plane import TRAINED, Void, limits, voids, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, last_whiffs, of_each
 
 TITLE = "What the two modes of the two-Q agent learn"
@@ -97,8 +97,8 @@ def _paths(data: Datasets) -> tuple[list[list[Void]], list[list[str]]]:
     composed = int(returns.fillna(-np.inf).idxmax("agent"))
     paths, colours = [], []
     for mode, origin in zip((MINUS, PLUS), data.facts["heuristic_from"], strict=True):
-        of_best = [Void.of(data, TWO, mode, e, int(best.sel(environment=e))) for e in ENVIRONMENT_NAMES]
-        paths.append([*of_best, Void.of(data, SINGLE, MODE, origin, composed)])
+        of_best = [voids(data, TWO, mode, e)[int(best.sel(environment=e))] for e in ENVIRONMENT_NAMES]
+        paths.append([*of_best, voids(data, SINGLE, MODE, origin)[composed]])
         colours.append([*style.COLOURS.values(), style.COLOURS[origin]])
     return paths, colours
 
@@ -106,9 +106,8 @@ def _paths(data: Datasets) -> tuple[list[list[Void]], list[list[str]]]:
 def _label_paths(grid: np.ndarray, origins: list[str]) -> None:
     for j, name in enumerate(ENVIRONMENT_NAMES):
         style.environment_title(grid[0, j], name, "b" if j == 0 else "")
-    style.title(grid[0, -1], "c", "2Q$^h$")
-    for axes, name in zip(grid[:, -1], origins, strict=True):
-        axes.set_title(f"from {name}", loc="right", fontsize=6, color=style.dark(style.COLOURS[name]))
+    for axes, name, letter, word in zip(grid[:, -1], origins, ("c", ""), ("2Q$^h$ from ", "from "), strict=True):
+        style.title(axes, letter, word + name, style.dark(style.COLOURS[name]))
     for axes, mode in zip(grid[:, 0], (style.MINUS, style.PLUS), strict=True):
         axes.set_ylabel(f"{mode}\ny (cells)")
     wind(grid[0, 0])

@@ -17,8 +17,8 @@ from matplotlib.patches import Circle
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
-from whiffclock.geometry import Truncation, geometry
-from whiffclock.paper.dataset import Datasets, void_path
+from whiffclock.geometry import MAIN_TRUNCATION, Truncation, geometry
+from whiffclock.paper.dataset import Datasets
 from whiffclock.paper.figures.style import FADED, GREY, INK, SOURCE, clock_colours
 
 #: As far as a path was trained by blanks that a whiff ended; the rest is drawn thin and grey.
@@ -29,8 +29,8 @@ _ARROW = {"arrowstyle": "<|-|>", "color": INK, "lw": 0.7, "mutation_scale": 5, "
 _LINE = {"arrowstyle": "-", "lw": 0.5, "color": INK}
 _BADGE = {"boxstyle": "circle,pad=0.18", "fc": "white", "ec": INK, "lw": 0.6}
 _NUMBER: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5, "bbox": _BADGE, "zorder": 6}
-#: Shades along a path.
-_SHADES = 24
+#: Shades along a path, for a line of one point.
+_SHADES = 22
 
 
 def extent(data: Datasets, cells: xr.DataArray) -> tuple[float, float, float, float]:
@@ -78,31 +78,33 @@ class Void:
     trained: np.ndarray
     beyond: np.ndarray
 
-    @classmethod
-    def of(cls, data: Datasets, ensemble: str, mode: str, environment: str, agent: int) -> Void:
-        """One agent in one mode."""
-        path = void_path(data, ensemble, mode, environment, agent)
-        where = {"ensemble": ensemble, "mode": mode, "trained": environment, "agent": agent, "truncation": TRAINED}
-        steps = data["recoveries"]["steps"].sel(where)
-        return cls(path[: int(steps) + 1], path[int(steps) :])
-
     def draw(self, axes: Axes, colour: str, width: float = 1.1, offset: ArrayLike = (0, 0)) -> None:
         """Upwind to the left, from bright to dark, then thin and grey; a dot where it starts, on a whiff."""
         start = np.asarray(offset, dtype=np.float64)
         points, moves = self.trained + start, len(self.trained) - 1
         if len(self.beyond) > 1:
-            grey = LineCollection([self.beyond + start], colors=FADED, linewidths=max(0.4 * width, 0.35), zorder=1.5)
+            grey = LineCollection([self.beyond + start], colors=FADED, linewidths=0.25 + 0.2 * width, zorder=1.5)
             axes.add_collection(grey, autolim=False)
         if moves >= 1:
-            cuts = np.linspace(0, moves, min(_SHADES, moves) + 1).round().astype(int)
+            shades = min(round(_SHADES * width), moves)
+            cuts = np.linspace(0, moves, shades + 1).round().astype(int)
             pieces = [points[a : b + 1] for a, b in pairwise(cuts)]
-            shades = clock_colours(colour)(np.linspace(0, 1, len(pieces)))
-            lines = LineCollection(pieces, colors=shades, linewidths=width, capstyle="round", joinstyle="round")
+            colours = clock_colours(colour)(np.linspace(0, 1, len(pieces)))
+            lines = LineCollection(pieces, colors=colours, linewidths=width, capstyle="round", joinstyle="round")
             axes.add_collection(lines, autolim=False)
         elif len(self.beyond) <= 1:
             place = (float(start[0]), float(start[1]))
             axes.annotate("no moves", place, (0, 6), textcoords="offset points", ha="center", fontsize=5.5, color=GREY)
-        axes.plot(*start, "o", ms=2.2 + width, color=SOURCE, mec="white", mew=0.4, zorder=3)
+        axes.plot(*start, "o", ms=1.2 + 1.7 * width, color=SOURCE, mec="white", mew=0.4, zorder=3)
+
+
+def voids(data: Datasets, ensemble: str, mode: str, environment: str) -> dict[int, Void]:
+    """Void trajectories of an ensemble in one mode, by agent."""
+    found = data["recoveries"].sel(ensemble=ensemble, mode=mode, trained=environment)
+    paths = found["path"].sel(axis=["x", "y"]).transpose("agent", "step", "axis").values.astype(np.int64)
+    steps = found["steps"].sel(truncation=[TRAINED, MAIN_TRUNCATION]).transpose("agent", "truncation").values
+    parts = zip(found["agent"].values.tolist(), paths, steps.astype(int), strict=True)
+    return {agent: Void(path[: first + 1], path[first : last + 1]) for agent, path, (first, last) in parts}
 
 
 def wind(axes: Axes, x: float = 0.98, y: float = 0.94) -> None:

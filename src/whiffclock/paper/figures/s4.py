@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.plane import TRAINED, Void, limits
+from whiffclock.paper.figures.plane import TRAINED, Void, limits, voids
 
 TITLE = "All policies"
 NEEDS = ("single-Q at home", "two-Q at home")
@@ -67,7 +67,8 @@ def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[V
     """Paths of the agents of an environment; the best agent comes first."""
     returns = at_home(data.searches["mean"], ensemble).sel(metric="G", environment=environment)
     ordered = returns["agent"].values[np.argsort(-returns.values, kind="stable")]
-    return [Void.of(data, ensemble, mode, environment, agent) for agent in ordered]
+    found = voids(data, ensemble, mode, environment)
+    return [found[agent] for agent in ordered.tolist()]
 
 
 def _across(agents: int, cell: np.ndarray) -> tuple[int, float]:
@@ -87,7 +88,7 @@ def _thumbnails(axes: Axes, paths: list[Void], colour: str, cell: np.ndarray, ac
         inside = (np.abs(path.beyond - middle) <= 0.5 * cell).all(axis=1)
         within = path.beyond if inside.all() else path.beyond[: inside.argmin()]
         offset = cell * (place % across + 0.5, -(place // across + 0.5)) - middle
-        Void(path.trained, within).draw(axes, colour, 0.6, offset)
+        Void(path.trained, within).draw(axes, colour, min(0.6, 3.5 / across), offset)
     axes.set(xlim=(0, across * cell[0]), ylim=(-down * cell[1], 0), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color("#CCCCCC")

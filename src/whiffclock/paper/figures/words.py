@@ -51,9 +51,10 @@ def listing(parts: Iterable[str]) -> str:
 
 
 def medians(values: xr.DataArray) -> xr.DataArray:
-    """Medians by environment (of training), over all other dimensions: float[environment]."""
+    """Medians by environment (of training), over all other dimensions: float[environment]; single values as they are."""
     along = next(name for name in ("environment", "trained", "tested") if name in values.dims)
-    return in_each(lambda name: middle(values.sel({along: name})))
+    reduce = float if values.ndim == 1 else middle
+    return in_each(lambda name: reduce(values.sel({along: name})))
 
 
 def table(columns: Mapping[str, tuple[xr.DataArray | Sequence[xr.DataArray], str]]) -> Table:
@@ -61,8 +62,13 @@ def table(columns: Mapping[str, tuple[xr.DataArray | Sequence[xr.DataArray], str
     cells = []
     for values, form in columns.values():
         parts = [medians(one).values for one in ([values] if isinstance(values, xr.DataArray) else values)]
-        cells.append([" · ".join(number(value, form) for value in row) for row in zip(*parts, strict=True)])
+        cells.append([" · ".join(cell(value, form) for value in row) for row in zip(*parts, strict=True)])
     return Table(list(columns), [(name, list(row)) for name, *row in zip(ENVIRONMENT_NAMES, *cells, strict=True)])
+
+
+def cell(value: float, form: str = ".2f") -> str:
+    """A number as it stands in a table."""
+    return formatting.number(value, form, infinity="never")
 
 
 def ends(values: xr.DataArray, form: str = ".2f", unit: str = "") -> str:
