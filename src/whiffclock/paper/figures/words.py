@@ -51,7 +51,7 @@ def listing(parts: Iterable[str]) -> str:
 
 
 def medians(values: xr.DataArray) -> xr.DataArray:
-    """Medians by environment (of training), over all other dimensions: float[environment]; single values as they are."""
+    """Medians by environment over all other dimensions, if there are any: float[environment]."""
     along = next(name for name in ("environment", "trained", "tested") if name in values.dims)
     reduce = float if values.ndim == 1 else middle
     return in_each(lambda name: reduce(values.sel({along: name})))
