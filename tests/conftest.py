@@ -2,6 +2,7 @@ import sys
 import types
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from handmade import FIGURES
@@ -28,6 +29,8 @@ class Drawing:
     pdf: Path
     svg: str
     width: float
+    alt: str
+    table: SimpleNamespace | None
 
 
 @pytest.fixture
@@ -41,7 +44,10 @@ def plain_figures(monkeypatch):
             png.write_bytes(b"png of " + figure.encode())
             pdf.write_bytes(b"pdf")
             svg = "" if i % 2 else f"<svg xmlns='http://www.w3.org/2000/svg'><title>{figure}</title></svg>"
-            made[figure] = Drawing(figure, f"About <{figure}>", 'Caption with <b> & "quotes"', png, pdf, svg, 3.4)
+            texts = f"About <{figure}>", 'Caption with <b> & "quotes"'
+            table = SimpleNamespace(header=["dense"], rows=[("casts & surges", ["12 <i>"])])
+            shown = table if figure in ("fig2", "fig3") else None
+            made[figure] = Drawing(figure, *texts, png, pdf, svg, 3.4, f'Seen in "{figure}"', shown)
         return made
 
     module = types.ModuleType("whiffclock.paper.figures")

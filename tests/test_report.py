@@ -7,15 +7,18 @@ import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import made_up
+import numpy as np
 import pytest
 from handmade import FIGURES, QUICK, as_in_the_paper, with_facts
 from typer.testing import CliRunner
 
 from whiffclock.cli import app
 from whiffclock.paper.claims import CLAIMS, judge
-from whiffclock.paper.page.report import places, templates, write_report
+from whiffclock.paper.dataset import BAYES, SINGLE
+from whiffclock.paper.page.report import Scale, scale, templates, write_report
 
 PLUME = {
     "origin": "built-in plume, simulated by whiffclock <script>alert('origin')</script>",
@@ -23,7 +26,7 @@ PLUME = {
     "shape": [2598, 40, 9],
     "source": [0, 4],
 }
-VOID = {"meta", "img", "line", "circle", "rect", "br", "link", "input", "hr"}
+VOID = {"meta", "img", "path", "circle", "rect", "br", "link", "input", "hr"}
 
 
 class Page(HTMLParser):
@@ -93,7 +96,6 @@ def test_every_figure_and_claim_is_on_the_page(page):
     assert "not tested" not in text
     assert "This plume is synthetic: simulated by whiffclock" in text
     assert "How often it smells" in text
-    assert "0.70 · 99%" in text
     assert "Training episodes of each 250,000" in " ".join(text.split())
 
 
@@ -113,10 +115,13 @@ def test_the_page_loads_nothing(page):
 
 def test_pictures_are_inside(page):
     sources = Page(page.read_text()).values("src")
-    pictures = [base64.b64decode(source.split(",", 1)[1]) for source in sources]
-    for figure, picture in zip(FIGURES, pictures, strict=True):
-        assert figure.encode() in picture
-    assert {source.split(";")[0] for source in sources} == {"data:image/png", "data:image/svg+xml"}
+    order = ["fig2", *(figure for figure in FIGURES if figure != "fig2")]
+    for figure, source in zip(order, sources, strict=True):
+        kind, content = source.split(",", 1)
+        as_text = kind == "data:image/svg+xml"
+        assert as_text or kind == "data:image/png;base64"
+        assert figure in (unquote(content) if as_text else base64.b64decode(content).decode())
+    assert {source.split(",")[0] for source in sources} == {"data:image/png;base64", "data:image/svg+xml"}
 
 
 def test_nothing_gets_in_unescaped(page):
@@ -151,26 +156,104 @@ def test_a_page_without_results(made):
     assert "18 not tested" in made(figures=()).read_text()
 
 
+def test_the_first_screen_says_what_was_run_and_how_the_agents_do(judged, page):
+    text = page.read_text()
+    denser = {"kind": SINGLE, "trained": "denser", "tested": "denser", "metric": "G"}
+    typical = float(judged[0].searches["mean"].sel(denser).median())
+    finding = text[text.index('<section id="finding">') : text.index('<section id="claims">')]
+    words = " ".join(" ".join(Page(finding).words).split())
+    assert "5 agents of each kind in each environment (the paper: 20)" in words
+    assert (
+        "trained for 250,000 episodes (8.3% of the paper’s 3,000,001), on a synthetic plume, not the paper’s" in words
+    )
+    assert "Claims" in Page(finding).values("aria-label")
+    assert f"Mean return G Single-Q n = 12 {typical:.3f} " in words
+    assert finding.index("<table") < finding.index('id="fig2"')
+    assert text.count('id="fig2"') == 1
+
+
+def test_a_run_like_the_papers_on_a_users_plume_says_so(made):
+    text = " ".join(made(episodes=3_000_001, origin="wind tunnel.h5").read_text().split())
+    assert "3,000,001 episodes (as in the paper), on a plume supplied by the user: wind tunnel.h5." in text
+
+
+def test_performance_is_the_median_with_quartiles_and_a_single_agent_has_its_error(plain_figures, tmp_path):
+    data = run()
+    searches = data.searches.copy(deep=True)
+    here = {"trained": "sparse", "tested": "sparse", "metric": "f+"}
+    searches["mean"].loc[here | {"kind": SINGLE}] = np.linspace(0.1, 0.65, 12)
+    searches["mean"].loc[{"kind": BAYES, "agent": slice(1, None)}] = np.nan
+    strata = [0.9, 0.8] * 4
+    searches["strata"].loc[here | {"kind": BAYES, "agent": 0}] = strata
+    searches["mean"].loc[here | {"kind": BAYES, "agent": 0}] = 0.85
+    text = write_report(replace(data, searches=searches), tmp_path).read_text()
+    assert "<td>0.375 <small>0.237–0.512</small></td>" in text
+    error = np.std(strata, ddof=1) / np.sqrt(8)
+    assert f"<td>0.850 <small>± {error:.3f}</small></td>" in text
+    assert '<th scope="row">Bayesian</th>' in text
+    assert '<th scope="row">Single-Q <small>n = 12</small></th>' in text
+
+
+def test_every_header_of_a_table_says_what_it_heads(page):
+    headers = [attrs for tag, attrs in Page(page.read_text()).elements if tag == "th"]
+    assert len(headers) > 50
+    assert {attrs["scope"] for attrs in headers} == {"col", "row", "rowgroup"}
+
+
+def test_a_figure_says_what_is_seen_and_can_be_enlarged_and_closed(page):
+    text, page = page.read_text(), Page(page.read_text())
+    alts, links = page.values("alt"), page.values("href")
+    for figure in FIGURES:
+        assert f'Seen in "{figure}"' in alts
+        assert {f"#{figure}-large", f"#{figure}"} <= set(links)
+    assert text.count("12 &lt;i&gt;") == 2
+    assert text.index("12 &lt;i&gt;") > text.index('<section id="figures">')
+    assert '<th scope="row">casts &amp; surges</th>' in text
+
+
+def test_every_part_of_a_claim_has_its_own_word(judged, plain_figures, tmp_path):
+    data, verdicts = judged
+    shown = next(verdict for verdict in verdicts if len(verdict.details["parts"]) == 4)
+    parts = {label: part | {"level": 0.95} for label, part in shown.details["parts"].items()}
+    first, second, *_ = parts.values()
+    first |= {"outcome": "does not hold", "level": "95% one-sided", "why": "outside", "beside": {"share": PART}}
+    second |= {"outcome": "not decidable", "low": np.nan, "high": np.nan, "level": 0.9, "why": "too few <failures>"}
+    changed = replace(shown, details=shown.details | {"parts": parts}, summary="holds in <two>", resampled="strata")
+    text = write_report(data, tmp_path, [changed]).read_text()
+    rows = text.split(f'<tbody id="{shown.claim.id}">')[1].split("</tbody>")[0].split('<tr class="part">')[1:]
+    outcomes = ["✗ does not hold", "? not decidable", "✓ holds", "✓ holds"]
+    for row, label, outcome in zip(rows, parts, outcomes, strict=True):
+        assert row.startswith(f'<th scope="row">{label}</th>')
+        assert outcome in row
+        assert row.count('class="interval"') == (outcome != "? not decidable")
+    assert "<small>share 0.200</small>" in rows[0]
+    assert f"<li>{next(iter(parts))}: outside. Share 0.200 [−3, 5].</li>" in text
+    assert "95% one-sided or 90% or 95% interval" in text
+    assert "holds in &lt;two&gt;" in text
+    assert "too few &lt;failures&gt;" in text
+    assert "Resampled for the intervals: strata." in text
+
+
 PART = {"value": 0.2, "low": -3.0, "high": 5.0, "above": 0.0, "below": float("inf"), "outcome": "holds"}
-PART["wanted"] = "above 0"
 
 
 def test_the_drawing_keeps_to_its_frame():
-    whisker = templates().get_template("templates/claims.html").make_module({"verdicts": []}).whisker
-    drawing = whisker(PART)
-    found = [float(x) for x in re.findall(r'(?:x1|x2|cx|x)="([\d.-]+)"', drawing)]
-    assert len(found) == 6
-    assert min(found) >= 0
-    assert max(found) <= 200
+    claims = templates().get_template("templates/claims.html").make_module({"verdicts": []})
+    drawing = claims.whisker(PART, Scale(-1, 2))
+    found = [float(x) for x in re.findall(r'(?:cx|x)="([\d.-]+)"|[MH]([\d.-]+)', drawing) for x in x if x]
+    assert min(found) == 0
+    assert max(found) == Scale.WIDTH
     assert 'class="whisker holds"' in drawing
-    assert whisker(PART | {"low": float("nan")}).strip() == ""
 
 
 def test_the_drawing_is_to_scale():
-    at = places(PART | {"below": 4.0})
-    assert at["low"] < at["above"] < at["value"] < at["above"] + at["width"] < at["high"]
-    assert at["edges"] == [at["above"], pytest.approx(at["above"] + at["width"])]
-    assert (at["value"] - at["low"]) / (at["high"] - at["low"]) == pytest.approx(3.2 / 8, abs=1e-3)
+    found = scale({"one": PART, "other": PART | {"value": float("nan"), "low": -4.0, "below": 6.0}})
+    assert found == Scale(-5, 7)
+    assert found.at(-float("inf")) == 0
+    assert found.at(1) == Scale.WIDTH / 2
+    assert found.at(float("inf")) == Scale.WIDTH
+    assert found.ticks == [(20.0, "−4"), (60.0, "−2"), (100.0, "0"), (140.0, "2"), (180.0, "4"), (220.0, "6")]
+    assert scale({}) is None
 
 
 def test_the_report_is_drawn_again_without_plume_and_numba(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from whiffclock.paper.tables import comparison_table, evaluation_table
+from whiffclock.paper.tables import claims_table, comparison_table, evaluation_table
 
 
 def shown(table):
@@ -49,3 +49,22 @@ def test_one_agent_has_an_error_and_an_ensemble_a_range(evaluation):
 def test_a_single_stratum_has_no_error(evaluation):
     evaluation.standard_error = lambda metric: np.nan
     assert "±" not in shown(evaluation_table([("a", "dense", evaluation)], "title"))
+
+
+def claim(name, verdict, *outcomes):
+    parts = {f"part {i}": {"outcome": outcome, "wanted": "above 0"} for i, outcome in enumerate(outcomes)}
+    numbers = {"part": "part 0", "value": -0.2, "interval": (-0.31, -0.1), "details": {"parts": parts}}
+    return SimpleNamespace(claim=SimpleNamespace(id=name, title=f"Title of {name}"), verdict=verdict, **numbers)
+
+
+def test_a_claim_says_how_many_parts_hold_and_what_does_not_is_listed():
+    fine = claim("C1", "holds", "holds", "holds")
+    mixed = claim("C2", "does not hold", "does not hold", "holds", "not decidable")
+    claims, failed = shown(claims_table([fine, mixed, claim("C3", "not tested")])).split("Do not hold")
+    lines = {line.split()[0]: " ".join(line.split()) for line in claims.splitlines() if line.strip()}
+    assert lines["C1"] == "C1 Title of C1 2 of 2 hold ✓ holds"
+    assert lines["C2"] == "C2 Title of C2 1 of 3 hold ✗ does not hold"
+    assert lines["C3"] == "C3 Title of C3 – not tested"
+    assert "C2 part 0 -.20 [-.31 -.10] above 0" in " ".join(failed.split())
+    assert "C1" not in failed
+    assert "Do not hold" not in shown(claims_table([fine]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from rich import box
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -58,18 +59,30 @@ def evaluation_table(named: Sequence[tuple[str, str, Evaluation]], title: str, c
     return table
 
 
-def claims_table(verdicts: Sequence[Verdict]) -> Table:
-    """One line per claim: its weakest number with the interval, and the verdict in word and colour."""
+def claims_table(verdicts: Sequence[Verdict]) -> Group:
+    """One line per claim, with the number of its parts that hold; then the weakest part of each that does not hold."""
     from whiffclock.paper.claims.verdict import SIGNS
 
-    caption = "Numbers are those of each claim's weakest part, with 95% intervals; see the report."
-    table = _table("Claims", caption, "", "claim", "found", "verdict")
+    caption = "All parts, with their numbers and intervals, are in the report."
+    table, failed = _table("Claims", caption, "", "claim", "parts", "verdict"), _failed(verdicts)
     table.columns[1].no_wrap = False
     for found in verdicts:
-        form = shared_form(found.value, *found.interval)
-        numbers = number(found.value, form, nan="", terse=True), span(*found.interval, form, terse=True)
+        outcomes = [part["outcome"] for part in found.details["parts"].values()]
+        parts = f"{outcomes.count('holds')} of {len(outcomes)} hold" if outcomes else ""
         word = Text(f"{SIGNS[found.verdict]} {found.verdict}", style=_COLOURS[found.verdict])
-        _add(table, found.claim.id, found.claim.title, " ".join(numbers), word)
+        _add(table, found.claim.id, found.claim.title, parts, word)
+    return Group(table, failed) if failed.row_count else Group(table)
+
+
+def _failed(verdicts: Sequence[Verdict]) -> Table:
+    """The weakest part of every claim that does not hold, with its interval."""
+    table = _table("Do not hold", "", "", "weakest part", "found", "wanted")
+    table.columns[1].no_wrap = table.columns[3].no_wrap = False
+    for found in verdicts:
+        if found.verdict == "does not hold":
+            form = shared_form(found.value, *found.interval)
+            numbers = number(found.value, form, nan="", terse=True), span(*found.interval, form, terse=True)
+            _add(table, found.claim.id, found.part, " ".join(numbers), found.details["parts"][found.part]["wanted"])
     return table
 
 

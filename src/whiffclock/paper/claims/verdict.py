@@ -110,6 +110,8 @@ class Verdict:
     verdict: Word
     details: dict[str, Any]
     why: str
+    summary: str = ""
+    resampled: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON but for NaN."""
@@ -128,7 +130,7 @@ def decide(claim: Claim, evidence: Evidence) -> Verdict:
         inside = min(value - part.above, part.below - value)
         ranks.append((_WORST_FIRST.index(outcome), -np.inf if np.isnan(inside) else inside))
         details[part.label] = {"value": value, "low": low, "high": high, "wanted": part.wanted, "outcome": outcome}
-        details[part.label] |= {"n": part.draws.n, "above": part.above, "below": part.below}
+        details[part.label] |= {"n": part.draws.n, "above": part.above, "below": part.below, "level": "95%"}
     worst = ranks.index(min(ranks))
     part, why = parts[worst], _why(parts, outcomes, worst)
     found = {"parts": details, "also": dict(evidence.also)}

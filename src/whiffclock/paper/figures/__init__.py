@@ -47,8 +47,8 @@ class Rendered:
     pdf: Path
     svg: str  # empty where it is too long for a page, which then takes the PNG
     width: float
-    alt: str
-    table: Table | None
+    alt: str  # what is seen
+    table: Table | None  # shown below the caption
 
 
 def drawing(figure: str) -> Any:

@@ -9,11 +9,14 @@ import base64
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import jinja2
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 import whiffclock
 from whiffclock.archive import write_whole
@@ -21,14 +24,18 @@ from whiffclock.formatting import number, span
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
 from whiffclock.paper.dataset import BAYES, CAST, ENVIRONMENT_NAMES, HEURISTIC, SINGLE, TWO, Datasets, at_home
-from whiffclock.params import ENVIRONMENTS
+from whiffclock.params import ENVIRONMENTS, LearningSettings
 
 if TYPE_CHECKING:
     from whiffclock.paper.figures import Rendered
 
+#: Agents of each kind and environment in the paper.
+_PAPER_AGENTS = 20
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
 _SHOWN = {SINGLE: "Single-Q", TWO: "Two-Q", HEURISTIC: "2Qʰ", CAST: "Cast-and-surge", BAYES: "Bayesian"}
+#: What the table of performance shows.
+_METRICS = {"G": "Mean return G", "f+": "Share of searches that arrive, f+"}
 #: Distances downwind of the source at which whiffs are counted.
 _PLACES = (10, 30, 60, 100)
 
@@ -55,12 +62,17 @@ def _write(path: Path, text: str) -> None:
 
 def report_html(data: Datasets, verdicts: Sequence[Verdict], figures: Iterable[Rendered], out: Path) -> str:
     """The page's text; files of ``figures`` are linked relative to ``out``."""
+    shown = {figure.figure: figure for figure in figures}
     return templates().get_template("templates/report.html").render(
         title="Searching for an odor with a clock for a memory",
         facts=data.facts,
+        paper_agents=_PAPER_AGENTS,
+        paper_episodes=LearningSettings.episodes,
+        synthetic="simulated by whiffclock" in data.facts["origin"],
         verdicts=verdicts,
         tally=_tally(verdicts),
-        figures=figures,
+        headline=shown.pop("fig2", None),
+        figures=shown.values(),
         out=out,
         rem=_REM,
         taus=data.searches.sizes.get("tau_scanned"),
@@ -82,10 +94,15 @@ def templates() -> jinja2.Environment:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.globals |= {"signs": SIGNS, "span": span}
-    filters = (number, typeset, words, places, label, embedded)
+    environment.globals |= {"signs": SIGNS, "span": span, "example_scale": Scale(-4, 4)}
+    filters = (number, percent, typeset, words, scale, label, embedded)
     environment.filters |= {function.__name__: function for function in filters}
     return environment
+
+
+def percent(level: float | str) -> str:
+    """The level of an interval; words stay as they are."""
+    return level if isinstance(level, str) else f"{level:.0%}"
 
 
 def typeset(text: str) -> str:
@@ -101,22 +118,36 @@ def words(value: Any) -> str:
     return ", ".join(map(words, value)) if isinstance(value, list) else number(value)
 
 
-def places(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Where a drawing 200 wide shows the interval of a part over its wanted range; empty without an interval."""
-    marks = {name: part[name] for name in ("value", "low", "high")}
-    if not all(map(math.isfinite, marks.values())):
-        return {}
-    ends = [end for end in (part["above"], part["below"]) if math.isfinite(end)]
-    first, last = min(*marks.values(), *ends), max(*marks.values(), *ends)
-    pad = 0.12 * (last - first) or 1.0
+@dataclass(frozen=True)
+class Scale:
+    """The numbers that a drawing shows from its left to its right end; others are at its ends."""
 
-    def at(x: float) -> float:
-        left, right = first - pad, last + pad
-        return round(4 + 192 * (min(max(x, left), right) - left) / (right - left), 2)
+    first: float
+    last: float
 
-    above, below = at(part["above"]), at(part["below"])
-    found = {name: at(x) for name, x in marks.items()}
-    return found | {"above": above, "width": round(below - above, 2), "edges": [at(end) for end in ends]}
+    WIDTH = 240
+
+    def at(self, x: float) -> float:
+        """Where a number is."""
+        inside = min(max(x, self.first), self.last)
+        return round(self.WIDTH * (inside - self.first) / (self.last - self.first), 1)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Round numbers along the scale: where they are, and their text."""
+        values = MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(self.first, self.last)
+        inside = [0.0 if abs(x) < 1e-9 else float(x) for x in values if self.first <= x <= self.last]
+        return [(self.at(x), f"{x:.3g}".replace("-", "−")) for x in inside]
+
+
+def scale(parts: Mapping[str, Mapping[str, float]]) -> Scale | None:
+    """One scale for all parts of a claim, with their wanted ranges; None without any number."""
+    numbers = [part[name] for part in parts.values() for name in ("value", "low", "high", "above", "below")]
+    finite = [x for x in numbers if math.isfinite(x)]
+    if not finite:
+        return None
+    margin = 0.1 * (max(finite) - min(finite)) or 1.0
+    return Scale(min(finite) - margin, max(finite) + margin)
 
 
 def _tally(verdicts: Sequence[Verdict]) -> list[tuple[str, int, str]]:
@@ -134,18 +165,30 @@ def label(figure: str) -> str:
 
 def embedded(figure: Rendered) -> str:
     """The picture as a data URI; within an image, ids of one drawing do not meet those of another."""
-    kind, content = ("svg+xml", figure.svg.encode()) if figure.svg else ("png", figure.png.read_bytes())
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+    if figure.svg:  # as text, which is a quarter shorter than in base 64
+        return "data:image/svg+xml," + quote(" ".join(figure.svg.split()), safe=" !$&'()*+,-./:;=?@_~")
+    return f"data:image/png;base64,{base64.b64encode(figure.png.read_bytes()).decode()}"
 
 
-def _performance(data: Datasets) -> list[tuple[str, list[str]]]:
-    """Return and share of arrivals of each kind of agent, by environment."""
-    rows = []
-    for kind, label in _SHOWN.items() if "fig2" in data.facts["figures"] else ():
-        typical = at_home(data.searches["mean"], kind).median("agent")
-        cells = [typical.sel(environment=name, metric=["G", "f+"]).values for name in ENVIRONMENT_NAMES]
-        rows.append((label, [f"{number(g, '.2f')} · {number(arrivals, '.0%')}" for g, arrivals in cells]))
-    return rows
+def _performance(data: Datasets) -> dict[str, list[tuple[str, int, list[tuple[str, str]]]]]:
+    """By measure: the kinds of agents, how many there are of each, and number and spread in every environment."""
+    if "fig2" not in data.facts["figures"]:
+        return {}
+    return {title: [_agents(data, kind, metric) for kind in _SHOWN] for metric, title in _METRICS.items()}
+
+
+def _agents(data: Datasets, kind: str, metric: str) -> tuple[str, int, list[tuple[str, str]]]:
+    """Median and quartiles over agents; mean and standard error over time strata where there is a single agent."""
+    mean, strata = (at_home(data.searches[name], kind).sel(metric=metric) for name in ("mean", "strata"))
+    agents, cells = mean.dropna("agent", how="all")["agent"].values, []
+    for name in ENVIRONMENT_NAMES:
+        low, middle, high = (number(x, ".3f") for x in mean.sel(environment=name).quantile([0.25, 0.5, 0.75]).values)
+        spread = f"{low}–{high}"
+        if len(agents) == 1:
+            found = strata.sel(environment=name, agent=agents[0]).values
+            spread = f"± {found.std(ddof=1) / math.sqrt(found.size):.3f}" if found.size > 1 else ""
+        cells.append((middle, spread))
+    return _SHOWN[kind], len(agents), cells
 
 
 def _whiffs(data: Datasets) -> dict[str, Any]:
