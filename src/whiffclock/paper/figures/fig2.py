@@ -39,9 +39,11 @@ def caption(data: Datasets) -> str:
 
 
 def table(data: Datasets) -> words.Table:
-    both = {kind: [_agents(data, kind, metric) for metric in ("G", "f+")] for kind in _ALL}
-    columns: dict[str, Any] = {f"{kind.replace('^h', 'ʰ')}: G · f⁺": (found, ".2f") for kind, found in both.items()}
-    return words.table(columns | {"half-angle of cast-and-surge (degrees)": (data.searches["cast_angle"], ".0f")})
+    columns: dict[str, Any] = {}
+    for kind in _ALL:
+        found = [_agents(data, kind, metric) for metric in style.PERFORMANCE]
+        columns[kind.replace("^h", "ʰ")] = found, ".2f"
+    return words.table(columns | {"half-angle (°)": (data.searches["cast_angle"], ".0f")})
 
 
 def alt(data: Datasets) -> str:

@@ -50,13 +50,13 @@ def caption(data: Datasets) -> str:
 def table(data: Datasets) -> words.Table:
     geometry = recovery(data, SINGLE, MODE)["geometry_of"]
     lost = last_whiffs(data, SINGLE)
-    found = {f"{label} ({unit})": (geometry.sel(geometry=m), ".0f") for m, (label, unit) in style.METRICS.items()}
+    found = {label: (geometry.sel(geometry=metric), ".0f") for metric, (label, _) in style.METRICS.items()}
     return words.table(
         found
         | {
-            "searches that fail (%)": (of_each(lost, "failing"), ".1f"),
-            "of these, without any whiff (%)": (of_each(lost, "silent"), ".0f"),
-            "median x of the last whiff (cells)": (of_each(lost, "median"), ".0f"),
+            "fail (%)": (of_each(lost, "failing"), ".1f"),
+            "no whiff (%)": (of_each(lost, "silent"), ".0f"),
+            "last whiff": (of_each(lost, "median"), ".0f"),
         }
     )
 

@@ -55,9 +55,8 @@ def table(data: Datasets) -> words.Table:
     for (trained, tested), lost in _pairs(data).items():
         returns = (words.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
         columns = (returns, *([words.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
-        rows.append((f"{trained} → {tested}", [" · ".join(column) for column in columns]))
-    labels = ("median return", "searches that fail (%)", "of these, without any whiff (%)", "agents that count in a")
-    return words.Table([f"{label}, single-Q · two-Q" for label in labels], rows)
+        rows.append((f"{trained}\u00a0→\u00a0{tested}", [" · ".join(column) for column in columns]))
+    return words.Table(["return", "fail (%)", "no whiff (%)", "agents in a"], rows)
 
 
 def alt(data: Datasets) -> str:

@@ -53,13 +53,12 @@ def table(data: Datasets) -> words.Table | None:
     if not data["branches"]["weight"].any():
         return None
     medians: dict[str, Any] = {
-        f"{label} ({unit})": (in_each(partial(_median, data, metric)), ".0f")
-        for metric, (label, unit) in style.METRICS.items()
+        label: (in_each(partial(_median, data, metric)), ".0f") for metric, (label, _) in style.METRICS.items()
     }
     return words.table(
         medians
         | {
-            "never returns (% of the weight)": (in_each(lambda name: 100 * _never(data, name)), ".0f"),
+            "never returns (%)": (in_each(lambda name: 100 * _never(data, name)), ".0f"),
             "histories": (in_each(lambda name: branches_in(data, name).sizes["branch"]), ",.0f"),
             "effective searches": (in_each(partial(_effective, data)), ".1f"),
         }

@@ -40,9 +40,7 @@ def caption(data: Datasets) -> str:
 
 
 def table(data: Datasets) -> words.Table:
-    return words.table(
-        {f"moves, {word}": (recovery(data, SINGLE, MODE, name)["steps"], ".0f") for name, word in _WORDS.items()}
-    )
+    return words.table({word: (recovery(data, SINGLE, MODE, name)["steps"], ".0f") for name, word in _WORDS.items()})
 
 
 def alt(data: Datasets) -> str:

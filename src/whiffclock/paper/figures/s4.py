@@ -51,7 +51,7 @@ def caption(data: Datasets) -> str:
 def table(data: Datasets) -> words.Table:
     names = ("single-Q", "Q⁻", "Q⁺")
     moves = {name: (_moves(data, *column), ".0f") for name, column in zip(names, _COLUMNS.values(), strict=True)}
-    return words.table({f"trained moves, {name}": found for name, found in moves.items()})
+    return words.table(moves)
 
 
 def alt(data: Datasets) -> str:
