@@ -13,6 +13,7 @@ from whiffclock.paper.dataset import (
     ENVIRONMENT_NAMES,
     HEURISTIC,
     KINDS,
+    LONGER,
     MINUS,
     MINUS_ONLY,
     PLUS,
@@ -35,10 +36,10 @@ PLUME = {"origin": "an odor", "fingerprint": "f00d", "shape": [10, LENGTH, WIDTH
 PAPER = {
     "profile": "paper", "seeds": 20, "episodes": 3_000_001, "epsilon_decay": 2.5e6, "snapshots": 8, "horizon": 500,
     "searches": SEARCHES, "radius": 2.0, "heuristic_tau": 10, "heuristic_from": ["dense", "sparse"], "scan_seeds": 3,
-    "scan_episodes": 1_000_000, "bayes_starts": 20_000, "bayes_backups": 20_000, "bayes_trials": 100,
+    "scan_episodes": 1_000_000, "bayes_starts": 20_000, "bayes_backups": 20_000, "bayes_trials": 300, "long_seeds": 5,
     "version": "0.1.0",
 }  # fmt: skip
-QUICK = {"profile": "quick", "seeds": 5, "episodes": 250_000, "epsilon_decay": 250_000 / 1.2}
+QUICK = {"profile": "quick", "seeds": 5, "episodes": 250_000, "epsilon_decay": 250_000 / 1.2, "long_seeds": 0}
 _EACH = {"trained": list(ENVIRONMENT_NAMES), "tested": list(ENVIRONMENT_NAMES)}
 
 
@@ -47,7 +48,7 @@ def as_in_the_paper(n=12, strata=8, branches=60, figures=FIGURES, **facts):
     rng = np.random.default_rng(5)
     searches = _searches(n, strata, rng)
     searches.attrs["facts"] = json.dumps(PAPER | PLUME | {"figures": list(figures)} | facts)
-    return Datasets(searches, _recoveries(n, rng), _setting(n), _usage(n), _branches(branches, rng))
+    return Datasets(searches, _recoveries(n, rng), _setting(), _usage(n), _branches(branches, rng))
 
 
 def with_facts(data, **facts):
@@ -65,7 +66,6 @@ def _searches(n, strata, rng):
         {
             "strata": ((*agents, "stratum", "metric"), np.zeros((*shape, strata, len(METRICS)))),
             "lost": ((*agents, "x"), np.zeros((*shape, LENGTH))),
-            "failures": (agents, np.full(shape, 40.0)),
             "share": (agents, np.full(shape, 0.4)),
             "scan_strata": (
                 ("trained", "tau_scanned", "replica", "stratum", "metric"),
@@ -86,17 +86,23 @@ def _searches(n, strata, rng):
     level(TWO, 0.7, 0.7, 0.7, 0.7)
     for name in ENVIRONMENT_NAMES:
         here = {"trained": name, "tested": name, "metric": "G"}
-        noise = rng.normal(0, 0.004, (4, n, 1)) + rng.normal(0, 0.004, strata)
+        noise = rng.normal(0, 0.004, (5, n, 1)) + rng.normal(0, 0.004, strata)
         made["strata"].loc[{"kind": SINGLE} | here] = 0.7 + noise[0]
         made["strata"].loc[{"kind": TWO} | here] = (0.75 if name.startswith("sparse") else 0.69) + noise[1]
         made["strata"].loc[{"kind": HEURISTIC} | here] = 0.69 + noise[2]
+        made["strata"].loc[{"kind": LONGER} | here] = 0.702 + noise[4]
         made["strata"].loc[{"kind": CAST} | here] = 0.5
         made["strata"].loc[{"kind": BAYES} | here] = 0.75 + noise[3, 0]
     made["strata"].loc[{"metric": "f+"}] = 0.99
     made["mean"] = made["strata"].mean("stratum")
     home = {"trained": xr.DataArray(list(ENVIRONMENT_NAMES), dims="tested")}
-    made["sampled"] = made["strata"].sel(kind=SINGLE, **home).drop_vars(("trained", "kind"))
+    made["sampled"] = made["strata"].sel(home).drop_vars("trained")
     _lose(made["lost"], rng)
+    made["failures"] = made["lost"].sum("x") + 10  # these without any whiff
+    sixth = (6 * made["x"] // (LENGTH - 1)).clip(max=5)
+    parts = [made["lost"].where(sixth == i, 0).sum("x") / strata for i in range(6)]
+    made["lost_by"] = xr.concat(parts, "sixth").expand_dims(stratum=made["stratum"]).assign_coords(sixth=np.arange(6))
+    made["lost_by"] = made["lost_by"].transpose(*agents, "stratum", "sixth").copy()
     return made
 
 
@@ -151,34 +157,32 @@ def _clear_and_weak_trends(values, where, n, rng):
         for metric, typical in GROWING.items():
             values.loc[here | {"geometry": metric}] = typical[e] + rng.integers(-2, 3, n)
         values.loc[here | {"geometry": "cast_width"}] = 50 + 40 * ranks + 4.5 * e
-        values.loc[here | {"geometry": "backtracking"}] = 90 - 40 * ranks - 4.5 * e
+        for metric in ("backtracking", "backtracking_after_extreme"):
+            values.loc[here | {"geometry": metric}] = 90 - 40 * ranks - 4.5 * e
     never = {"trained": "sparser", "agent": [0, 1], "geometry": "backtracking_initiation"}
     values.loc[where | never] = np.nan
 
 
-def _setting(n):
-    curve = np.zeros((1, 4, n, 100, 4))
-    curve[..., 1] = 0.7 * np.minimum(1, np.arange(100) / 83)  # rises for as long as there is exploration
+def _setting():
     probability = np.full((4, LENGTH, WIDTH), 0.25) / np.arange(1, 5)[:, None, None]
     return xr.Dataset(
         {
-            "curve": (("kind", "trained", "agent", "point", "column"), curve),
             "probability": (("environment", "x", "y"), probability),
             "mask": (("x", "y"), np.ones((LENGTH, WIDTH))),
         },
-        coords={"kind": [SINGLE], "trained": list(ENVIRONMENT_NAMES), "agent": np.arange(n)}
-        | {"column": ["episode", "G", "f+", "steps"], "environment": list(ENVIRONMENT_NAMES)}
-        | {"x": np.arange(LENGTH), "y": np.arange(WIDTH)},
-    )  # fmt: skip
+        coords={"environment": list(ENVIRONMENT_NAMES), "x": np.arange(LENGTH), "y": np.arange(WIDTH)},
+    )
 
 
 def _usage(n):
     by_blank = np.zeros((4, n, 2, 8))
     by_blank[:, :, 0] = [80, 40, 20, 5, 0, 0, 0, 0]
     by_blank[:, :, 1] = [5, 5, 10, 20, 20, 10, 5, 5]
+    same_path = by_blank + 40 + 3 * np.arange(n)[:, None, None]  # more alike, but Q+ still where blanks are long
     return xr.Dataset(
         {
             "by_blank": (("environment", "agent", "mode", "bin"), by_blank),
+            "same_path": (("environment", "agent", "mode", "bin"), same_path),
             "blank": (("environment", "x", "y"), np.full((4, LENGTH, WIDTH), 12.0)),
         },
         coords={"environment": list(ENVIRONMENT_NAMES), "agent": np.arange(n), "mode": [MINUS, PLUS]}
@@ -262,25 +266,27 @@ _STARTS = _MAIN | {"ensemble": [name for name in ENSEMBLES if name not in (SINGL
 BROKEN = {
     "C1": [_set("searches", "strata", home(CAST, "sparse", metric="G"), 0.9)],
     "C2": [_set("searches", "strata", home(BAYES, "denser", metric="G"), 0.6),
-           _set("searches", "strata", home(BAYES, "denser", metric="G"), 0.95)],
+           _set("searches", "strata", home(BAYES, "denser", metric="G"), 0.95),
+           _set("searches", "sampled", {"kind": SINGLE, "tested": "sparse", "metric": "G"}, 0.5)],
     "C3": [_set("searches", "strata", home(SINGLE, "denser", metric="f+"), 0.95),
            _set("searches", "strata", home(SINGLE, "sparser", metric="f+"), 0.85)],
-    "C4": [_set("setting", "curve", {"trained": "dense", "point": slice(90, None), "column": "G"}, 0.75)],
+    "C4": [_set("searches", "strata", home(LONGER, "dense", metric="G"), 0.8)],
     "C5": [_reverse("surge_length", _MAIN), _set("recoveries", "geometry_of", {"geometry": "surge_length"}, 7)],
     "C6": [_reverse("upwind_search", _MAIN), _reverse("backtracking_initiation", _MAIN),
            _set("recoveries", "geometry_of",
                 {"trained": ["denser", "dense"], "geometry": "backtracking_initiation"}, np.nan)],
-    "C7": [_reverse("cast_width", _MAIN), _reverse("backtracking", _MAIN), _strong("cast_width")],
+    "C7": [_reverse("cast_width", _MAIN), _reverse("backtracking", _MAIN), _strong("cast_width"),
+           _reverse("backtracking_after_extreme", _MAIN)],
     "C8": [_set("searches", "lost", {"kind": SINGLE}, 1.0)],
-    "C9": [_set("searches", "lost", {"kind": SINGLE, "trained": "denser", "tested": "sparse", "x": 30}, 0)],
-    "C10": [_set("searches", "mean", {"kind": TWO, "trained": "sparser", "metric": "G"}, 0.3)],
+    "C9": [_set("searches", "lost_by", home(SINGLE, "sparse", sixth=4), 30)],
+    "C10": [_set("searches", "strata", {"kind": TWO, "trained": "sparser", "metric": "G"}, 0.3)],
     "C11": [_set("searches", "strata", home(TWO, "sparser", metric="G"), 0.5),
             _set("searches", "strata", home(TWO, "denser", metric="G"), 0.8)],
     "C12": [_set("searches", "share", home(TWO, "denser"), 0.7),
             _set("usage", "by_blank", {"environment": "dense"}, 5.0)],
     "C13": [_swap("recoveries", "geometry_of", {"mode": MINUS}, {"mode": PLUS})],
-    "C14": [_swap("searches", "lost", {"kind": MINUS_ONLY}, {"kind": TWO}),
-            _swap("searches", "lost", {"kind": PLUS_ONLY}, {"kind": TWO})],
+    "C14": [_swap("searches", "lost_by", {"kind": MINUS_ONLY}, {"kind": TWO}),
+            _swap("searches", "lost_by", {"kind": PLUS_ONLY}, {"kind": TWO})],
     "C15": [_set("searches", "strata", home(HEURISTIC, "dense", metric="G"), 0.6)],
     "C16": [_set("searches", "scan_strata", {"trained": "denser", "tau_scanned": slice(7, None), "metric": "G"}, 0.4)],
     "C17": [_all_alike, _swap_branches],

@@ -41,6 +41,7 @@ FACTS = {
     "bayes_starts": 30,
     "bayes_backups": 300,
     "bayes_trials": 10,
+    "long_seeds": 5,
     "version": "0.0.0",
 }
 
@@ -72,6 +73,7 @@ class Case:
             {
                 "strata": ((*AGENTS, "stratum", "metric"), strata),
                 "lost": ((*AGENTS, "x"), lost),
+                "lost_by": ((*AGENTS, "stratum", "sixth"), self.by_sixth(lost)),
                 "share": (AGENTS, self.rng.random(lost.shape[:4])),
             },
             {"kind": list(names.KINDS), "agent": np.arange(A), **_environments("trained", "tested")},
@@ -79,17 +81,22 @@ class Case:
         made = made.where(_there(made))
         made["mean"] = made.strata.mean("stratum")
         made["failures"] = made["lost"].sum("x", min_count=1) + (1.0 if self.failures else 0.0)
-        made["share"] = made.share.where(made.kind.isin([names.TWO, names.HEURISTIC]))
+        made["share"] = made.share.where(made.kind.isin([names.TWO, names.HEURISTIC, names.SAME_PATH]))
         made["tau"] = "trained", [1, 2, 3, 8]
         made["training_share"] = ("trained", "agent"), self.rng.random((E, A))
-        made["sampled"] = ("tested", "agent", "stratum", "metric"), self.performance(E, A, T)
+        made["sampled"] = ("kind", "tested", "agent", "stratum", "metric"), self.performance(len(names.KINDS), E, A, T)
         made["cast_angle"] = "tested", np.array(ANGLES)[cast[..., 0].argmax(axis=1)].astype(float)
         made["cast_scan"] = ("tested", "angle", "metric"), cast
         made["bound"] = ("tested", "side"), np.sort(self.rng.random((E, 2)))
         made["scan_share"] = ("trained", "tau_scanned", "replica"), self.rng.random(scan.shape[:3])
         made["scan_strata"] = ("trained", "tau_scanned", "replica", "stratum", "metric"), scan
         made["scan_mean"] = made.scan_strata.mean("stratum")
-        numbered = {"stratum": np.arange(T), "x": np.arange(X), "replica": np.arange(FACTS["scan_seeds"])}
+        numbered = {
+            "stratum": np.arange(T),
+            "sixth": np.arange(6),
+            "x": np.arange(X),
+            "replica": np.arange(FACTS["scan_seeds"]),
+        }
         named = {"metric": list(METRICS), "side": ["lower", "upper"], "angle": list(ANGLES), "tau_scanned": list(TAUS)}
         return made.assign_coords({**numbered, **named})
 
@@ -142,12 +149,13 @@ class Case:
     def usage(self):
         blank = np.exp(self.rng.random((E, X, Y)) * 6) if self.walks else np.full((E, X, Y), np.nan)
         decisions = self.rng.integers(0, 9, (E, 2, X, Y)) * float(self.walks)
-        by_blank = self.rng.integers(0, 99, (E, A, 2, len(CONTOURS) + 2)) * float(self.walks)
+        by_blank = self.rng.integers(0, 99, (2, E, A, 2, len(CONTOURS) + 2)) * float(self.walks)
         return xr.Dataset(
             {
                 "blank": (("environment", "x", "y"), blank),
                 "decisions": (("environment", "mode", "x", "y"), decisions),
-                "by_blank": (("environment", "agent", "mode", "bin"), by_blank),
+                "by_blank": (("environment", "agent", "mode", "bin"), by_blank[0]),
+                "same_path": (("environment", "agent", "mode", "bin"), by_blank[1]),
             },
             {"mode": [names.MINUS, names.PLUS], "x": np.arange(X), "y": np.arange(Y), "agent": np.arange(A)}
             | _environments("environment"),
@@ -165,6 +173,13 @@ class Case:
             },
             {"geometry": list(GEOMETRY)},
         )
+
+    @staticmethod
+    def by_sixth(lost):
+        """The same failures by sixth of the way, all in the first stratum."""
+        found = np.zeros((*lost.shape[:-1], T, 6))
+        np.add.at(found, (..., 0, np.minimum(6 * np.arange(X) // (X - 1), 5)), lost)
+        return found
 
     def performance(self, *shape):
         return 0.5 + 0.4 * self.rng.random((*shape, len(METRICS)))

@@ -39,7 +39,7 @@ CASES = {
 COMPUTED = {
     "single-Q training", "single-Q at home", "single-Q elsewhere", "two-Q training", "two-Q at home", "two-Q elsewhere",
     "tau scan training", "tau scan", "one mode", "2Q^h", "cast-and-surge", "Bayesian searches", "Bayesian branches",
-    "initial conditions",
+    "initial conditions", "single-Q, twice as long", "two modes, same path",
 }  # fmt: skip
 
 

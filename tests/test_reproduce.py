@@ -26,6 +26,7 @@ from whiffclock.paper.dataset import (
     MINUS,
     MODE,
     PLUS,
+    SAME_PATH,
     SINGLE,
     TWO,
     Datasets,
@@ -54,6 +55,7 @@ TINY = Profile(
     bayes_backups=1,
     bayes_starts=30,
     bayes_trials=1,
+    long_seeds=1,
     taus=(2, 5),
     horizon=60,
 )
@@ -118,8 +120,10 @@ def test_an_agent_is_trained_once_whatever_figures_need_it(plume, tmp_path, monk
     for figure in FIGURES:  # one by one: each finds what the others left
         reproduce(Study(plume, TINY), JobStore(Store(tmp_path)), [figure])
     # Scan; single-Q and two-Q ensembles; 12 other initial conditions, of which 2 are no others in the sparser plume.
-    assert len(trained) == 4 * 2 * 1 + 2 * 4 * 2 + (3 * 4 - 2) * 2
-    tests = 2 * 4 * 4 * 2 + 4 * 2 + 2 * 4 * 2 + 4 * 2 + 4 * 17
+    # One agent in each environment is trained for twice the episodes.
+    assert len(trained) == 4 * 2 * 1 + 2 * 4 * 2 + (3 * 4 - 2) * 2 + 4
+    assert sum(task.learning.episodes == 2 * TINY.episodes for task in trained) == 4
+    tests = 2 * 4 * 4 * 2 + 4 * 2 + 2 * 4 * 2 + 4 * 2 + 4 * 17 + 4 + 4 * 2
     assert len(tested) == tests + 4  # and the Bayesian agent
     reproduce(Study(plume, TINY), JobStore(Store(tmp_path)))
     assert len(tested) == tests + 4
@@ -183,6 +187,11 @@ def test_performance_is_that_of_the_policies(whole, study, store):
                 assert float(here["strata"].sel(metric=metric).mean()) == pytest.approx(mean, abs=1e-12)
             lost = np.bincount(evaluation.lost_at(), minlength=plume.field.shape[1])
             assert np.array_equal(here["lost"], lost)
+            for stratum, sixths in enumerate(here["lost_by"].values):
+                some = ~evaluation.arrived & (evaluation.starts.stratum == stratum) & (evaluation.last_whiff[:, 2] >= 0)
+                ways = evaluation.last_whiff[some, 0] / (plume.field.shape[1] - 1)
+                assert [sixths[:2].sum(), sixths[3:].sum()] == [(ways < 1 / 3).sum(), (ways >= 1 / 2).sum()]
+                assert sixths.sum() == len(ways)
             assert here["failures"] == (~evaluation.arrived).sum() >= lost.sum()
             shape = recoveries["geometry_of"].sel(
                 ensemble=SINGLE, trained=environment, agent=agent, mode=MODE, truncation=MAIN_TRUNCATION
@@ -232,7 +241,7 @@ def test_a_sample_of_starts_is_stratified(whole, study, store):
     assert np.array_equal(sample(starts, 10**6), np.arange(len(starts)))
     evaluation = run(study.tests(study.single("dense"), "dense")[1], study.plume, store)
     arrived = evaluation.arrived[some].reshape(2, 15).mean(axis=1)
-    sampled = whole.datasets.searches["sampled"].sel(tested="dense", agent=1, metric="f+")
+    sampled = whole.datasets.searches["sampled"].sel(kind=SINGLE, tested="dense", agent=1, metric="f+")
     assert sampled.values == pytest.approx(arrived)
 
 
@@ -244,6 +253,36 @@ def test_usage_counts_the_decisions_of_all_agents(whole, study, store):
     assert np.array_equal(usage["by_blank"].sum(("agent", "bin")), usage["decisions"].sum(("x", "y")))
     share = searches["share"].sel(kind=TWO, trained="dense", tested="dense", agent=0)
     assert float(share) == pytest.approx(found[0].mode_steps[:, 1].sum() / found[0].mode_steps.sum())
+
+
+def test_a_clock_with_two_names_for_one_path_goes_the_way_of_its_agent(whole):
+    searches = whole.datasets.searches
+    same, single = (at_home(searches["mean"], kind) for kind in (SAME_PATH, SINGLE))
+    xr.testing.assert_equal(same.drop_vars("kind"), single.drop_vars("kind"))
+    decisions = whole.datasets.usage["same_path"].sum("bin")
+    share = decisions.sel(mode=PLUS) / decisions.sum("mode")
+    assert ((share > 0) & (share < 1)).all()
+
+
+def test_twice_the_episodes_have_schedules_to_match(study):
+    for job, usual in zip(study.longer("dense"), study.single("dense"), strict=False):
+        assert job.seed == usual.seed
+        for name in ("episodes", "alpha_decay", "epsilon_decay"):
+            assert getattr(job.learning, name) == pytest.approx(2 * getattr(usual.learning, name))
+    assert len(study.longer("dense")) == TINY.long_seeds
+
+
+def test_deep_does_all_that_paper_does(plume):
+    taus = dict.fromkeys(ENVIRONMENTS, 5)  # chosen by the same scan
+    paper, deep = ({job.key for job in Study(plume, PROFILES[name], taus).jobs(NEEDS)} for name in ("paper", "deep"))
+    assert paper < deep
+    assert PROFILES["deep"].seeds == 100
+    assert replace(PROFILES["deep"], name="paper", seeds=20) == PROFILES["paper"]
+
+
+def test_there_are_no_more_long_trainings_than_agents():
+    with pytest.raises(InputError, match="long_seeds"):
+        replace(TINY, long_seeds=3)
 
 
 def test_the_example_search_and_the_whiffs_are_those_of_the_record(whole, study):

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @described
 def reproduce(
     *,
-    profile: Annotated[str, "quick (2 minutes), standard (10), paper (40); two cores.", Word("NAME")] = "quick",
+    profile: Annotated[
+        str, "quick (2 minutes), standard (10), paper (45), deep (180); two cores.", Word("NAME")
+    ] = "quick",
     only: Annotated[str | None, "Figures such as fig3,fig7,s1; default: all of them.", Word("IDS")] = None,
     plume: opt.PlumeFile,
     out: Annotated[Path, "Folder for report, figures and claims.", Word("DIR")] = opt.REPRODUCTION,

@@ -64,9 +64,19 @@ class Collector:
             "mean": [found.mean(metric) for metric in METRICS],
             "strata": found.strata(),
             "lost": np.bincount(found.lost_at(), minlength=self.study.plume.field.shape[1]),
+            "lost_by": self._lost_by(found),
             "failures": int((~found.arrived).sum()),
             "share": steps[-1] / steps.sum(),
         }
+
+    def _lost_by(self, found: Evaluation) -> np.ndarray:
+        """Failed searches by the stratum of their start and the sixth of the way down the grid of their last whiff."""
+        length, source = self.study.plume.field.shape[1], self.study.plume.source[0]
+        lost = ~found.arrived & (found.last_whiff[:, 2] >= 0)
+        sixth = np.clip(6 * (found.lost_at() - source) // max(1, length - 1 - source), 0, 5)
+        counts = np.zeros((self.study.profile.snapshots, 6))
+        np.add.at(counts, (found.starts.stratum[lost], sixth), 1)
+        return counts
 
     def _best(self, jobs: Sequence[Job]) -> int:
         """The evaluation with the highest mean G; of equals, the first."""
@@ -78,10 +88,10 @@ class Collector:
         strata, length = np.arange(profile.snapshots), study.plume.field.shape[1]
         places = {"kind": list(names.KINDS), "trained": list(ENVIRONMENT_NAMES), "tested": list(ENVIRONMENT_NAMES)}
         made = xr.Dataset(coords=places | {"agent": self.agents, "metric": list(METRICS), "stratum": strata})
-        made = made.assign_coords(x=np.arange(length), side=["lower", "upper"], angle=list(ANGLES))
+        made = made.assign_coords(x=np.arange(length), sixth=np.arange(6), side=["lower", "upper"], angle=list(ANGLES))
         who = (*places, "agent")
         for name, rest in (("mean", ("metric",)), ("strata", ("stratum", "metric")), ("lost", ("x",)),
-                           ("failures", ()), ("share", ())):  # fmt: skip
+                           ("lost_by", ("stratum", "sixth")), ("failures", ()), ("share", ())):  # fmt: skip
             made[name] = _empty(made, (*who, *rest))
         for kind, (need, policies) in self._tested().items():
             home, away = {need, f"{need} at home"} & {*self.needs}, {f"{need} elsewhere"} & {*self.needs}
@@ -107,6 +117,8 @@ class Collector:
         return {
             names.SINGLE: ("single-Q", study.single),
             names.TWO: ("two-Q", study.two),
+            names.LONGER: ("single-Q, twice as long", study.longer),
+            names.SAME_PATH: ("two modes, same path", study.same_path),
             names.HEURISTIC: ("2Q^h", study.heuristic),
             names.MINUS_ONLY: ("one mode", partial(study.alone, mode=MINUS)),
             names.PLUS_ONLY: ("one mode", partial(study.alone, mode=PLUS)),
@@ -128,16 +140,22 @@ class Collector:
 
     def _fill_bayes(self, made: xr.Dataset) -> None:
         made["bound"] = _empty(made, ("tested", "side"))
-        made["sampled"] = _empty(made, ("tested", "agent", "stratum", "metric"))
+        made["sampled"] = _empty(made, ("kind", "tested", "agent", "stratum", "metric"))
         for name in ENVIRONMENT_NAMES:
             self._fill(made, names.BAYES, name, name, [self.study.bayes_test(name)])
             solved = self._get(self.study.solution(name)).made_from
             _put(made, "bound", [solved["lower"], solved["upper"]], tested=name)
+            compared = {}
             if "single-Q at home" in self.needs:
-                for agent, job in enumerate(self.study.tests(self.study.single(name), name)):
+                compared[names.SINGLE] = self.study.tests(self.study.single(name), name)
+            if "cast-and-surge" in self.needs:
+                cast = self.study.tests(self.study.cast(name), name)
+                compared[names.CAST] = [cast[self._best(cast)]]
+            for kind, jobs in compared.items():
+                for agent, job in enumerate(jobs):
                     found = self._get(job)
                     some = sample(found.starts, self.study.profile.bayes_starts)
-                    _put(made, "sampled", found.strata(some), tested=name, agent=agent)
+                    _put(made, "sampled", found.strata(some), kind=kind, tested=name, agent=agent)
 
     def _fill_scan(self, made: xr.Dataset) -> None:
         scans = {name: self.study.scan(name) for name in ENVIRONMENT_NAMES}
@@ -229,17 +247,24 @@ class Collector:
         """Where the modes of two-Q agents are used (fig. 6)."""
         study = self.study
         blank = np.stack([blank_times(study.plume.whiffs(threshold)) for threshold in ENVIRONMENTS.values()])
-        occupancy = [
-            np.stack([self._get(job).occupancy for job in study.tests(study.two(name), name)])
-            for name in ENVIRONMENT_NAMES
-        ]
-        by_blank = [by_bin(counts, cells) for counts, cells in zip(occupancy, blank, strict=True)]
+        who = ("environment", "agent", "mode", "bin")
+
+        def occupancies(policies: Callable[[str], list[Job]]) -> list[np.ndarray]:
+            tests = [study.tests(policies(name), name) for name in ENVIRONMENT_NAMES]
+            return [np.stack([self._get(job).occupancy for job in jobs]) for jobs in tests]
+
+        def by_blank(occupancy: list[np.ndarray]) -> np.ndarray:
+            return np.stack([by_bin(counts, cells) for counts, cells in zip(occupancy, blank, strict=True)])
+
+        occupancy = occupancies(study.two)
+        control = "two modes, same path" in self.needs
         return xr.Dataset(
             {
                 "blank": (("environment", "x", "y"), blank),
                 "decisions": (("environment", "mode", "x", "y"), np.stack([c.sum(axis=0) for c in occupancy])),
-                "by_blank": (("environment", "agent", "mode", "bin"), np.stack(by_blank)),
-            },
+                "by_blank": (who, by_blank(occupancy)),
+            }
+            | ({"same_path": (who, by_blank(occupancies(study.same_path)))} if control else {}),
             coords={"environment": list(ENVIRONMENT_NAMES), "agent": self.agents, "mode": [names.MINUS, names.PLUS]},
             attrs={"contours": list(BLANK_CONTOURS)},
         )

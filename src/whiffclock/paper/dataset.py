@@ -6,17 +6,20 @@ searches
 --------
 How agents do in tests. Kinds are named in :data:`KINDS`. One that is not trained in one environment (2Q^h,
 cast-and-surge with its best angle, the Bayesian agent) stands where ``trained`` equals ``tested``; the last two have a
-single agent.
+single agent. Two kinds serve as controls: single-Q agents trained for twice the episodes, and single-Q agents whose
+clock has two modes in name only, since both follow the same path.
 
 - ``mean[kind, trained, tested, agent, metric]``: means over all starts
 - ``strata[kind, trained, tested, agent, stratum, metric]``: the same by time stratum of the starts, which are the same
   for every policy, so that differences can be paired
 - ``lost[kind, trained, tested, agent, x]``: failed searches by the x of their last whiff
+- ``lost_by[kind, trained, tested, agent, stratum, sixth]``: the same by time stratum and sixth of the way down the grid
 - ``failures[kind, trained, tested, agent]``: all failed searches, those without any whiff among them
 - ``share[kind, trained, tested, agent]``: share of test decisions in the sparsest mode (Q+)
 - ``tau[trained]``: tau of the two-Q agents
 - ``training_share[trained, agent]``: share of the two-Q agents' training decisions in Q+
-- ``sampled[tested, agent, stratum, metric]``: single-Q agents over the Bayesian agent's starts alone
+- ``sampled[kind, tested, agent, stratum, metric]``: single-Q agents and cast-and-surge, over the starts of the Bayesian
+  agent alone
 - ``cast_angle[tested]``: best half-angle of cast-and-surge, in degrees
 - ``cast_scan[tested, angle, metric]``: means at all angles
 - ``bound[tested, side]``: lower and upper bound on the value of the Bayesian POMDP
@@ -56,6 +59,7 @@ For fig. 6. Attribute: contours.
 - ``decisions[environment, mode, x, y]``: of all two-Q agents, in tests
 - ``by_blank[environment, agent, mode, bin]``: decisions by the mean blank of the cell, in bins between 0, the contours
   and infinity, and a last one for cells in which no blank is seen to end
+- ``same_path[environment, agent, mode, bin]``: the same of the agents whose modes follow the same path
 
 branches
 --------
@@ -85,7 +89,8 @@ from whiffclock.params import ENVIRONMENTS, require
 
 SINGLE, TWO, HEURISTIC = "single-Q", "two-Q", "2Q^h"
 MINUS_ONLY, PLUS_ONLY, CAST, BAYES = "Q- only", "Q+ only", "cast-and-surge", "Bayesian"
-KINDS = (SINGLE, TWO, HEURISTIC, MINUS_ONLY, PLUS_ONLY, CAST, BAYES)
+LONGER, SAME_PATH = "single-Q, twice as long", "two modes, same path"
+KINDS = (SINGLE, TWO, HEURISTIC, MINUS_ONLY, PLUS_ONLY, CAST, BAYES, LONGER, SAME_PATH)
 ENVIRONMENT_NAMES = tuple(ENVIRONMENTS)
 _ENVIRONMENTS = ("environment", "trained", "tested")
 #: The ensemble of single-Q agents of each initial condition in training, in the order of the paper's columns (R10).
@@ -159,7 +164,18 @@ def at_home(values: xr.DataArray, kind: str) -> xr.DataArray:
     """Agents of a kind in the environment they belong to: ``trained`` and ``tested`` become ``environment``."""
     each = xr.DataArray(list(ENVIRONMENT_NAMES), {"environment": list(ENVIRONMENT_NAMES)})
     found = values.sel(kind=kind, trained=each, tested=each).drop_vars(("trained", "tested"))
-    return found.transpose("environment", "agent", ...)
+    return found.transpose("environment", "agent", ..., missing_dims="ignore")
+
+
+def shares_without_whiff(data: Datasets) -> xr.DataArray:
+    """Share of the failures of all agents together in which nothing was smelled: float[kind, trained, tested]."""
+    failures = data.searches["failures"].sum("agent")
+    return 1 - data.searches["lost"].sum(("agent", "x")) / failures.where(failures > 0)
+
+
+def without_whiff(data: Datasets, kind: str) -> xr.DataArray:
+    """The same of one kind in the environments it belongs to: float[environment]."""
+    return at_home(shares_without_whiff(data), kind)
 
 
 def best_agents(data: Datasets, kind: str) -> xr.DataArray:

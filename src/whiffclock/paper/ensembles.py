@@ -60,6 +60,16 @@ class Study:
         """The single-Q agents trained in an environment."""
         return self.train(environment, (), self.profile.learning, self.world, self.profile.seeds)
 
+    def longer(self, environment: str) -> list[Job]:
+        """Single-Q agents trained for twice the episodes, with schedules to match."""
+        learning = LearningSettings.shortened(2 * self.profile.episodes, horizon=self.profile.horizon)
+        return self.train(environment, (), learning, self.world, self.profile.long_seeds)
+
+    def same_path(self, environment: str) -> list[Job]:
+        """The single-Q agents with a clock of two modes, both of which do the same."""
+        assert self.taus is not None
+        return [HeuristicTwoQ(job, job, self.taus[environment]) for job in self.single(environment)]
+
     def two(self, environment: str) -> list[Job]:
         """The two-Q agents trained in an environment, with the tau of that environment."""
         assert self.taus is not None
@@ -137,6 +147,8 @@ NEEDS: dict[str, Callable[[Study, str], Sequence[Job]]] = {
     "single-Q training": lambda study, e: study.single(e),
     "single-Q at home": lambda study, e: study.tests(study.single(e), e),
     "single-Q elsewhere": lambda study, e: _elsewhere(study, study.single(e), e),
+    "single-Q, twice as long": lambda study, e: study.tests(study.longer(e), e),
+    "two modes, same path": lambda study, e: study.tests(study.same_path(e), e),
     "two-Q training": lambda study, e: study.two(e),
     "two-Q at home": lambda study, e: study.tests(study.two(e), e),
     "two-Q elsewhere": lambda study, e: _elsewhere(study, study.two(e), e),
@@ -148,4 +160,4 @@ NEEDS: dict[str, Callable[[Study, str], Sequence[Job]]] = {
     "Bayesian branches": lambda study, e: [study.branches(e)],
 }
 #: Those that can only be named once tau is chosen.
-AFTER_SCAN = ("two-Q training", "two-Q at home", "two-Q elsewhere", "one mode")
+AFTER_SCAN = ("two-Q training", "two-Q at home", "two-Q elsewhere", "one mode", "two modes, same path")

@@ -7,12 +7,15 @@ The work of a profile is counted in searches (episodes of training, searches of 
 ========  ======  =========  =============  =======
 profile   agents  episodes   searches       time
 ========  ======  =========  =============  =======
-quick     126     250,000    31 million     1.5 min
+quick     126     250,000    33 million     1.5 min
 standard  252     1,200,000  266 million    9 min
-paper     468     3,000,001  1,267 million  40 min
+paper     488     3,000,001  1,396 million  44 min
+deep      1,928   3,000,001  5,787 million  3 h
 ========  ======  =========  =============  =======
 
-Agents in the scan of tau are trained for shorter; a training of any length keeps the shape of the schedules.
+Agents in the scan of tau are trained for shorter, a few for twice the episodes; a training of any length keeps the
+shape of the schedules. ``deep`` is ``paper`` with 100 agents per kind. It does all jobs of ``paper`` and others, so a
+run of it in the folder of a ``paper`` run goes on from there.
 """
 
 import tomllib
@@ -36,13 +39,16 @@ class Profile(Settings):
     scan_episodes: int  # of their training
     bayes_backups: int  # budget of the Bayesian agent's solver; in backups, to be the same on all machines
     bayes_starts: int  # about how many of the others' starts it is tested from, since its searches are far slower
-    bayes_trials: int  # searches per environment whose whiffs branch into forced blanks
+    bayes_trials: int  # searches per environment whose whiffs branch into forced blanks; half as many count as whole
     taus: tuple[int, ...] = TAUS  # candidates for tau of the two-Q agents, and the values of its scan
     horizon: int = 500  # H: number of clock states, and the longest search
+    long_seeds: int = 0  # agents per environment that are trained for twice the episodes, to see whether that matters
 
     def __post_init__(self) -> None:
         numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes")
         require_positive(self, *numbers, "bayes_backups", "bayes_starts", "bayes_trials")
+        few = 0 <= self.long_seeds <= self.seeds
+        require(few, f"long_seeds is {self.long_seeds}; it must lie between 0 and the number of seeds, {self.seeds}.")
         require(len(self.taus) > 0, "The scan of tau has no values; it needs one at least.")
         clock(self.horizon, self.taus)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -12,14 +12,25 @@ from numpy.typing import ArrayLike
 
 from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import DRAWS, Draws, average, combined, each, interval, over_each, sign, trend
+from whiffclock.paper.claims.resampling import (
+    LEVEL,
+    Draws,
+    average,
+    combined,
+    each,
+    interval,
+    over_each,
+    resampled,
+    sign,
+    trend,
+)
 from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, parts
 from whiffclock.paper.quantiles import weighted_quantiles
 
 _WORDS = {name: name.replace("_", " ") for name in GEOMETRY} | {
-    "backtracking": "backtracking length",
-    "backtracking_after_extreme": "backtracking after the upwind extreme",
+    "backtracking": "backtracking length as printed",
+    "backtracking_after_extreme": "backtracking length as drawn",
 }
 _GROWING = ("surge_length", "upwind_search", "backtracking_initiation")
 #: Conditions of the supplement in which the paper itself sees another pattern.
@@ -44,15 +55,9 @@ def _trend(rng: np.random.Generator, data: ds.Datasets, name: str, **selected: s
 @evidence("C6")
 @evidence("C7")
 def _trends(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    """Trends of the metrics that have a margin; beside the printed backtracking, the one that the paper draws."""
-    beside = ["backtracking_after_extreme"] if "backtracking" in margins else []
-    draws = {name: _trend(rng, data, name) for name in (*margins, *beside)}
-    also: dict[str, Any] = {}
-    for name in beside:
-        low, high = interval(draws[name])
-        also[f"trend of {_WORDS[name]}"] = {"value": draws[name].value, "low": low, "high": high}
-    also |= {f"median {_WORDS[name]}": each(measure(data, name).median("agent")) for name in draws}
-    return Evidence([Part(_WORDS[name], draws[name], **margins[name]) for name in margins], also)
+    """Trends of the metrics that have a margin."""
+    judged = [Part(_WORDS[name], _trend(rng, data, name), **wanted) for name, wanted in margins.items()]
+    return Evidence(judged, {f"median {_WORDS[name]}": each(measure(data, name).median("agent")) for name in margins})
 
 
 @evidence("C13")
@@ -74,15 +79,15 @@ def _modes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
 @evidence("C18")
 def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     trends = {name: _trend(rng, data, name) for name in _GROWING}
-    certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name])[0] > 0]
+    certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name], LEVEL)[0] > 0]
     if not certain:
         return Evidence([], why="None of the three trends is certain here in the first place, so none can survive.")
     cuts = [name for name in TRUNCATIONS if name != MAIN_TRUNCATION and "upwind_search" in certain]
-    draws = {f"upwind search, truncation: {cut}": _trend(rng, data, "upwind_search", truncation=cut) for cut in cuts}
+    draws = {f"upwind search (truncation: {cut})": _trend(rng, data, "upwind_search", truncation=cut) for cut in cuts}
     for condition, ensemble in ds.CONDITIONS.items():
         for name in certain:
             if ensemble != ds.SINGLE and (condition, name) not in _EXCEPTIONS:
-                draws[f"{_WORDS[name]}, start: {condition}"] = _trend(rng, data, name, ensemble=ensemble)
+                draws[f"{_WORDS[name]} (start: {condition})"] = _trend(rng, data, name, ensemble=ensemble)
     also = {f"trend of {_WORDS[name]}, as in Fig. 3": one.value for name, one in trends.items()}
     return Evidence(parts(draws, margins["order"]), also)
 
@@ -92,8 +97,10 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
     chosen = [ds.branches_in(data, name) for name in ds.ENVIRONMENT_NAMES]
     if any(one.sizes["branch"] == 0 for one in chosen):
         return Evidence([], why="The Bayesian agent met no whiff to branch from.")
-    ensembles = [Histories.of(one, margins["histories"], rng) for one in chosen]
-    breadths, tails, also = {}, {}, {}
+    ensembles = [Histories.of(one, margins["searches"], rng) for one in chosen]
+    breadths, tails = {}, {}
+    counts = [one.effective for one in ensembles]
+    also: dict[str, Any] = {"effective searches": dict(zip(ds.ENVIRONMENT_NAMES, counts, strict=True))}
     for name in GEOMETRY:
         words = name.replace("_", " ")
         if name != "backtracking_after_extreme":
@@ -108,30 +115,42 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
 
 @dataclass(frozen=True)
 class Histories:
-    """Weighted branches of one environment, their weights in each draw, and their effective number."""
+    """Weighted branches of one environment, their searches, and how often each draw has each search.
 
-    values: xr.DataArray
-    weight: np.ndarray
-    drawn: np.ndarray
-    n: int
+    Branches of one search have much in common, so it is searches that are resampled and counted: n searches with
+    weights w (of all their branches together) are worth (sum of w)^2 / (sum of w^2) searches of one weight.
+    """
+
+    values: xr.DataArray  # [branch, geometry]
+    weight: np.ndarray  # float[branch]
+    search: np.ndarray  # int[branch]
+    drawn: np.ndarray  # float[draw, search]
+    fewest: int  # effective searches below which there are none
 
     @classmethod
     def of(cls, branches: xr.Dataset, fewest: int, rng: np.random.Generator) -> Histories:
-        """Resample branches, those of the same search together; fewer than ``fewest`` histories count as none."""
-        weight = branches["weight"].values
-        _, group = np.unique(branches["trial"], return_inverse=True)
-        groups = int(group.max()) + 1
-        counts = rng.multinomial(groups, np.full(groups, 1 / groups), size=DRAWS)
-        weights = np.stack([weight, *(counts[:, group] * weight)])
-        weights[~weights.any(axis=1)] = 1  # where no branch has any weight, all are alike
-        n = int(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0
-        return cls(branches["geometry_of"].fillna(np.inf), weights[0], weights[1:], n if n >= fewest else 0)
+        """Resample searches."""
+        names, search = np.unique(branches["trial"], return_inverse=True)
+        values = branches["geometry_of"].fillna(np.inf)
+        return cls(values, branches["weight"].values, search, resampled(len(names), rng), fewest)
+
+    @property
+    def effective(self) -> float:
+        """Effective number of searches."""
+        each = np.bincount(self.search, self.weight)
+        return float(each.sum() ** 2 / (each**2).sum()) if each.any() else 0.0
 
     def quantiles(self, name: str, *levels: float) -> list[Draws]:
         """Weighted quantiles with their draws."""
-        column = self.values.sel(geometry=name)
-        values, draws = (weighted_quantiles(column, weights, levels) for weights in (self.weight, self.drawn))
-        return [Draws(float(value), draw, self.n, self.n - 1) for value, draw in zip(values, draws.T, strict=True)]
+        values, place = np.unique(self.values.sel(geometry=name), return_inverse=True)
+        by_search = np.zeros((self.drawn.shape[1], len(values)))
+        np.add.at(by_search, (self.search, place), self.weight)
+        weights = np.vstack([by_search.sum(axis=0), self.drawn @ by_search])
+        weights[~weights.any(axis=1)] = 1  # where no branch has any weight, all are alike
+        n = int(self.effective) if self.effective >= self.fewest else 0
+        value, *draws = weighted_quantiles(values, weights, levels)
+        pairs = zip(value, np.array(draws).T, strict=True)
+        return [Draws(float(one), draw, n, n - 1, frozenset({"searches"})) for one, draw in pairs]
 
 
 def _breadth(low: Draws, high: Draws) -> Draws:
@@ -143,7 +162,7 @@ def _breadth(low: Draws, high: Draws) -> Draws:
         return np.where(np.isinf(high) & np.isfinite(low), 1.0, ratio)
 
     value = float(relative(np.array(low.value), np.array(high.value)))
-    return Draws(value, relative(low.draws, high.draws), low.n, low.freedom)
+    return replace(low, value=value, draws=relative(low.draws, high.draws))
 
 
 def _ordered(*quantiles: ArrayLike) -> np.ndarray:

@@ -1,18 +1,41 @@
-"""Evidence from searches: how well agents do (C1 to C4, C10, C11, C15, C16), where they fail and in which mode."""
+"""Evidence from searches: how well agents do (C1 to C4, C10, C11, C15, C16), where they fail and in which mode.
 
-import math
+Differences of G are judged on the scale of the environment: as shares of the *gap*, which is the G of the Bayesian
+agent minus that of cast-and-surge. The sign of a difference needs no scale.
+"""
+
+from __future__ import annotations
+
 from collections.abc import Mapping
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import Draws, each, over_agents, over_each, resampled, trend
+from whiffclock.paper.claims.resampling import (
+    LEVEL,
+    Draws,
+    Ensemble,
+    each,
+    ensemble,
+    interval,
+    over_agents,
+    over_each,
+    over_strata,
+    positive,
+    resampled,
+    superiority,
+    trend,
+)
 from whiffclock.paper.claims.table import evidence
-from whiffclock.paper.claims.verdict import Evidence, Margins, Part, parts
+from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, with_interval
 from whiffclock.paper.quantiles import weighted_quantiles
 
+#: Two ensembles that are compared, the first with the second.
+Pair = tuple[Ensemble, Ensemble]
 _DENSE, _SPARSE = ("denser", "dense"), ("sparse", "sparser")
 
 
@@ -26,23 +49,82 @@ def _by_density(draws: Mapping[str, Draws], margins: Margins) -> list[Part]:
     return [Part(name, one, **margins["dense" if name in _DENSE else "sparse"]) for name, one in draws.items()]
 
 
+def _sampled(data: ds.Datasets, kind: str) -> xr.DataArray:
+    """G [environment, agent, stratum] on the starts of the Bayesian agent."""
+    return data.searches["sampled"].sel(kind=kind, metric="G", drop=True).rename(tested="environment")
+
+
+class Scale:
+    """The gap of each environment, with weights of the strata that are drawn for it and for what it measures."""
+
+    def __init__(self, data: ds.Datasets, rng: np.random.Generator) -> None:
+        self.strata = resampled(data.searches.sizes["stratum"], rng)
+        best = home(data, ds.BAYES, "strata", metric="G", agent=0)
+        gaps = each(best - _sampled(data, ds.CAST).isel(agent=0, drop=True), "stratum")
+        self.gaps = {name: over_strata(one, self.strata) for name, one in gaps.items()}
+
+    @property
+    def also(self) -> dict[str, Mapping[str, Mapping[str, float]]]:
+        """The gaps, to be shown."""
+        return {"gap": {name: with_interval(gap) for name, gap in self.gaps.items()}}
+
+    def compare(self, label: str, environment: str, pair: Pair, wanted: Margins) -> Part:
+        """The difference of medians of two ensembles, with the probability of superiority beside it."""
+        part = self.part(label, environment, pair[0].take() - pair[1].take(), wanted)
+        return replace(part, beside={**part.beside, "probability of superiority": superiority(*pair)})
+
+    def part(self, label: str, environment: str, number: Draws, wanted: Margins) -> Part:
+        """A difference of G as a share of the gap; not decidable where the gap is not certain to be positive."""
+        gap = self.gaps[environment]
+        known = gap.n >= FEWEST and interval(gap, LEVEL)[0] > 0
+        value = number.value / gap.value if known else np.nan
+        shares = np.divide(number.draws, gap.draws, out=np.copysign(np.inf, number.draws), where=gap.draws > 0)
+        draws = shares if known else np.full_like(shares, np.nan)
+        share = replace(number, value=value, draws=draws, over=number.over | gap.over)
+        reason = "" if known else "the gap between the Bayesian agent and cast-and-surge is not certain to be positive"
+        return Part(label, share, **wanted, reason=reason, beside={"difference of G": number})
+
+
+def _more_often(label: str, pair: Pair, wanted: Margins, of: str = "G", reason: str = "") -> Part:
+    """The probability of superiority of the first ensemble, with the difference of medians beside it."""
+    beside = {f"difference of {of}": pair[0].take() - pair[1].take()}
+    return Part(label, superiority(*pair), **wanted, reason=reason, beside=beside)
+
+
+def _with_single(data: ds.Datasets, kind: str, rng: np.random.Generator, strata: np.ndarray) -> dict[str, Pair]:
+    """G of a kind of agent, and of single-Q, by environment."""
+    values = (each(home(data, one, "strata", metric="G"), "agent", "stratum") for one in (kind, ds.SINGLE))
+    one, single = ({name: ensemble(g, rng, strata) for name, g in returns.items()} for returns in values)
+    return {name: (one[name], single[name]) for name in one}
+
+
 @evidence("C1")
 def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     strata = resampled(data.searches.sizes["stratum"], rng)
-    gain = home(data, ds.SINGLE, "strata", metric="G") - home(data, ds.CAST, "strata", metric="G", agent=0)
-    worse = home(data, ds.SINGLE, "mean", metric="G") <= home(data, ds.CAST, "mean", metric="G", agent=0)
-    also = {"agents no better than cast-and-surge": each(worse.sum("agent"))}
-    return Evidence(parts(over_each(gain, rng, strata), margins["gain"]), also)
+    gains = home(data, ds.SINGLE, "strata", metric="G") - home(data, ds.CAST, "strata", metric="G", agent=0)
+    judged = []
+    for name, one in each(gains, "agent", "stratum").items():
+        found = ensemble(one, rng, strata)
+        better = {"share of agents that do better": found.take(positive)}
+        judged.append(Part(name, found.take(), **margins["gain"], beside=better))
+    return Evidence(judged)
 
 
 @evidence("C2")
 def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    bayes = home(data, ds.BAYES, "strata", metric="G", agent=0)
-    sampled = data.searches["sampled"].sel(metric="G", drop=True).rename(tested="environment")
-    leads = each(bayes - sampled.sel(agent=ds.best_agents(data, ds.SINGLE)).drop_vars("agent"), "stratum")
-    strata = resampled(data.searches.sizes["stratum"], rng)
-    draws = {name: Draws(float(one.mean()), one @ strata.T, len(one), len(one) - 1) for name, one in leads.items()}
-    return Evidence(parts(draws, margins["lead"]), {"G of the Bayesian agent": each(bayes.mean("stratum"))})
+    scale = Scale(data, rng)
+    bayes, single = home(data, ds.BAYES, "strata", metric="G", agent=0), home(data, ds.SINGLE, "strata", metric="G")
+    odd = data.searches["stratum"] % 2 == 1
+
+    def lead(half: xr.DataArray) -> xr.DataArray:
+        """Over the agent that is best on one half of the strata."""
+        best = single.where(half).mean("stratum").fillna(-np.inf).idxmax("agent").astype(np.int64)
+        return bayes - _sampled(data, ds.SINGLE).sel(agent=best).drop_vars("agent")
+
+    leads = each(lead(odd).where(~odd, lead(~odd)), "stratum")
+    chosen = {name: over_strata(one, scale.strata) for name, one in leads.items()}
+    judged = [scale.part(name, name, lead, margins["lead"]) for name, lead in chosen.items()]
+    return Evidence(judged, {"G of the Bayesian agent": each(bayes.mean("stratum"))} | scale.also)
 
 
 @evidence("C3")
@@ -54,27 +136,16 @@ def _success(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> E
 
 @evidence("C4")
 def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    curve = data["setting"]["curve"].sel(kind=ds.SINGLE, column="G", drop=True)
-    facts, fewest, most = data.facts, margins["episodes"], margins["change"]["below"]
-    points = curve.sizes["point"]
-    settled = min(math.ceil(points * facts["epsilon_decay"] / facts["episodes"]), points - 2)
-    change = _rise(curve, settled, (settled + points) // 2)
-    tenth = max(1, points // 10)
-    late = _rise(curve, -2 * tenth, -tenth)
-    wanted = dict(margins["change"])
+    facts, fewest = data.facts, margins["episodes"]
+    if not facts["long_seeds"]:
+        return Evidence([], why=f"No agents were trained for twice the episodes in the profile {facts['profile']}.")
+    scale = Scale(data, rng)
+    pairs = _with_single(data, ds.LONGER, rng, scale.strata)
+    judged = [scale.compare(name, name, pair, margins["change"]) for name, pair in pairs.items()]
     if facts["episodes"] < fewest:
-        wanted["reason"] = f"agents were trained for {facts['episodes']:,} episodes, and the claim is about {fewest:,}"
-    also = {
-        f"agents that changed by more than {most}": each((abs(change) > most).sum("agent")),
-        "last tenth of all episodes minus the tenth before, in part with exploration": each(late.median("agent")),
-    }
-    return Evidence(parts(over_each(change, rng), wanted), also)
-
-
-def _rise(curve: xr.DataArray, first: int, middle: int) -> xr.DataArray:
-    """Mean over points from ``middle`` on, minus that from ``first`` to there."""
-    before, after = (curve.isel(point=slice(*ends)) for ends in ((first, middle), (middle, None)))
-    return after.mean("point") - before.mean("point")
+        short = f"agents were trained for {facts['episodes']:,} episodes, and the claim is about {fewest:,}"
+        judged = [replace(part, reason=short) for part in judged]
+    return Evidence(judged, scale.also)
 
 
 def way(data: ds.Datasets) -> xr.DataArray:
@@ -90,64 +161,83 @@ def last_whiff(lost: xr.DataArray, way: xr.DataArray, fewest: int) -> xr.DataArr
     return xr.apply_ufunc(lambda one: weighted_quantiles(way, one, 0.5), counts, input_core_dims=[["x"]]).where(known)
 
 
-def _rate(data: ds.Datasets, lost: xr.DataArray, where: xr.DataArray) -> xr.DataArray:
-    """Share of all searches that fail with their last whiff at such an x."""
-    return lost.where(where, 0).sum("x", skipna=False) / data.facts["searches"]
+def too_few(fewest: int, *ensembles: xr.DataArray) -> str:
+    """A reason not to decide, unless half of the agents of one ensemble have so many failures: counts [agent]."""
+    enough = any(bool((counts.dropna("agent") >= fewest).mean() >= 0.5) for counts in ensembles)
+    return "" if enough else f"fewer than half of the agents have at least {fewest} such failures"
+
+
+def _unsmelled(data: ds.Datasets, *kinds: str) -> dict[str, dict[str, np.ndarray]]:
+    """Share of failures without any whiff."""
+    return {f"share of failures without any whiff, {kind}": each(ds.without_whiff(data, kind)) for kind in kinds}
 
 
 @evidence("C8")
 def _near_source(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    places = last_whiff(home(data, ds.SINGLE, "lost"), way(data), margins["failures"])
-    judged = parts(over_each(places, rng), margins["last_whiff"])
-    judged.append(Part("trend", trend(each(places, "agent").values(), rng), **margins["order"]))
+    lost, fewest = home(data, ds.SINGLE, "lost"), margins["failures"]
+    places, counts = last_whiff(lost, way(data), fewest), lost.sum("x", skipna=False)
+    reasons = {name: too_few(fewest, counts.sel(environment=name)) for name in ds.ENVIRONMENT_NAMES}
+    wanted, numbers = margins["last_whiff"], over_each(places, rng)
+    judged = [Part(name, one, **wanted, reason=reasons[name]) for name, one in numbers.items()]
+    order = trend(each(places, "agent").values(), rng)
+    judged.append(Part("trend", order, **margins["order"], reason=max(reasons.values())))
     failed = home(data, ds.SINGLE, "failures").median("agent") / data.facts["searches"]
-    return Evidence(judged, {"median failure rate": each(failed)})
+    return Evidence(judged, {"median failure rate": each(failed)} | _unsmelled(data, ds.SINGLE))
+
+
+def _lost_in(data: ds.Datasets, kind: str, trained: str, tested: str, near: float = 0, far: float = 1) -> xr.DataArray:
+    """Failures [agent, stratum] with the last whiff between two shares of the way down the grid, sixths of it."""
+    lost = data.searches["lost_by"].sel(kind=kind, trained=trained, tested=tested)
+    region = (lost["sixth"] / 6 >= near) & (lost["sixth"] / 6 < far)
+    return lost.where(region, 0).sum("sixth", skipna=False).transpose("agent", "stratum")
 
 
 @evidence("C9")
 def _far_back(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    lost = data.searches["lost"].sel(kind=ds.SINGLE)
-    rates = _rate(data, lost, way(data) >= margins["far"])
-    places = last_whiff(lost, way(data), margins["failures"]).median("agent")
-    draws, also = {}, {}
-    for tested in _SPARSE:
-        for trained in _DENSE:
-            rate, own = (over_agents(rates.sel(trained=where, tested=tested), rng) for where in (trained, tested))
-            draws[f"{trained} in {tested}"] = rate - own
-            typical = float(places.sel(trained=trained, tested=tested))
-            also[f"share of the way to the end, {trained} in {tested}"] = typical
-    return Evidence(parts(draws, margins["difference"]), also)
+    fewest, strata = margins["failures"], resampled(data.searches.sizes["stratum"], rng)
+    searches = data.facts["searches"] / data.searches.sizes["stratum"]
+    judged, also = [], {}
+    without = ds.shares_without_whiff(data).sel(kind=ds.SINGLE)
+    for tested, trained in product(_SPARSE, _DENSE):
+        lost = [_lost_in(data, ds.SINGLE, place, tested, near=margins["far"]) for place in (trained, tested)]
+        dense, own = (ensemble(one / searches, rng, strata) for one in lost)
+        label, reason = f"{trained} in {tested}", too_few(fewest, *(one.sum("stratum", skipna=False) for one in lost))
+        judged.append(_more_often(label, (dense, own), margins["more"], "median failure rates", reason))
+        also[f"share of failures without any whiff, {label}"] = float(without.sel(trained=trained, tested=tested))
+    return Evidence(judged, also)
 
 
 @evidence("C10")
 def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    draws: dict[str, Draws] = {}
+    strata, judged = resampled(data.searches.sizes["stratum"], rng), []
     also: dict[str, float] = {}
     for trained in _SPARSE:
         others = [name for name in ds.ENVIRONMENT_NAMES if name != trained]
-        returns = data.searches["mean"].sel(metric="G", trained=trained, tested=others)
-        two, single = returns.sel(kind=ds.TWO), returns.sel(kind=ds.SINGLE)
-        draws[f"trained in {trained}"] = over_agents(two.mean("tested"), rng) - over_agents(single.mean("tested"), rng)
-        gains = each(two.median("agent") - single.median("agent"))
-        also |= {f"{trained} in {name}": float(gain) for name, gain in gains.items()}
-    return Evidence(parts(draws, margins["gain"]), also)
-
-
-def _gains(data: ds.Datasets, kind: str, rng: np.random.Generator) -> dict[str, Draws]:
-    """Median G of a kind of agent minus median G of single-Q, by environment."""
-    strata = resampled(data.searches.sizes["stratum"], rng)
-    one, single = (each(home(data, k, "strata", metric="G"), "agent", "stratum") for k in (kind, ds.SINGLE))
-    return {name: over_agents(one[name], rng, strata) - over_agents(single[name], rng, strata) for name in one}
+        returns = data.searches["strata"].sel(metric="G", trained=trained, tested=others)
+        means = returns.mean("tested", skipna=False).transpose("kind", "agent", "stratum")
+        two, single = (ensemble(means.sel(kind=kind), rng, strata) for kind in (ds.TWO, ds.SINGLE))
+        judged.append(_more_often(f"agents from {trained}", (two, single), margins["better"]))
+        typical = returns.mean("stratum").median("agent")
+        gains = each(typical.sel(kind=ds.TWO) - typical.sel(kind=ds.SINGLE))
+        also |= {f"difference of G, {trained} in {name}": float(gain) for name, gain in gains.items()}
+    return Evidence(judged, also)
 
 
 @evidence("C11")
 def _two_gains(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    return Evidence(_by_density(_gains(data, ds.TWO, rng), margins))
+    scale = Scale(data, rng)
+    pairs = _with_single(data, ds.TWO, rng, scale.strata)
+    judged = [scale.compare(name, name, pairs[name], margins["dense"]) for name in _DENSE]
+    judged += [_more_often(name, pairs[name], margins["sparse"]) for name in _SPARSE]
+    return Evidence(judged, scale.also)
 
 
 @evidence("C15")
 def _heuristic(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    return Evidence(parts(_gains(data, ds.HEURISTIC, rng), margins["difference"]))
+    scale = Scale(data, rng)
+    pairs = _with_single(data, ds.HEURISTIC, rng, scale.strata)
+    judged = [scale.compare(name, name, pair, margins["difference"]) for name, pair in pairs.items()]
+    return Evidence(judged, scale.also)
 
 
 def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
@@ -164,40 +254,53 @@ def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
 
 @evidence("C12")
 def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    counts = each(data["usage"]["by_blank"].sel(mode=[ds.MINUS, ds.PLUS]), "agent", "mode", "bin")
-    draws = {f"{name}, preference": over_agents(plus_prefers_long(one), rng) for name, one in counts.items()}
-    shares = home(data, ds.TWO, "share")
-    dominates = {"denser, share of Q+": over_agents(shares.sel(environment="denser"), rng)}
-    judged = parts(draws, margins["preference"]) + parts(dominates, margins["share"])
-    return Evidence(judged, {"median share of Q+": each(shares.median("agent"))})
+    modes = data["usage"][["by_blank", "same_path"]].sel(mode=[ds.MINUS, ds.PLUS])
+    trained, control = (each(modes[name], "agent", "mode", "bin") for name in ("by_blank", "same_path"))
+    judged = []
+    also: dict[str, Any] = {}
+    for name in trained:
+        two, same = (ensemble(plus_prefers_long(one[name]), rng) for one in (trained, control))
+        judged.append(_more_often(f"preference in {name}", (two, same), margins["more"], "median preferences"))
+        also[f"median preference in {name}"] = {"two-Q": two.take().value, "same path": same.take().value}
+    shares = {kind: home(data, kind, "share") for kind in (ds.TWO, ds.SAME_PATH)}
+    share, other = (over_agents(one.sel(environment="denser"), rng) for one in shares.values())
+    judged.append(Part("share of Q+ in denser", share, **margins["share"], beside={"the same path": other}))
+    also |= {f"median share of Q+, {kind}": each(one.median("agent")) for kind, one in shares.items()}
+    return Evidence(judged, also)
 
 
 @evidence("C14")
 def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    near, far = way(data) < margins["near"], way(data) >= margins["far"]
+    fewest, strata = margins["failures"], resampled(data.searches.sizes["stratum"], rng)
+    searches = data.facts["searches"] / data.searches.sizes["stratum"]
+    back, front = {"near": margins["far"]}, {"far": margins["near"]}
 
-    def more(kind: str, where: xr.DataArray) -> dict[str, Draws]:
-        rate, free = (_rate(data, home(data, one, "lost"), where) for one in (kind, ds.TWO))
-        return over_each(rate - free, rng)
+    def part(label: str, kind: str, environment: str, where: Mapping[str, float]) -> Part:
+        confined, free = (_lost_in(data, one, environment, environment, **where) for one in (kind, ds.TWO))
+        more = ensemble((confined - free) / searches, rng, strata)
+        reason = too_few(fewest, *(one.sum("stratum", skipna=False) for one in (confined, free)))
+        beside = {"median difference of failure rates": more.take()}
+        return Part(f"{label} {environment}", more.take(positive), **margins["more"], reason=reason, beside=beside)
 
-    back, front = more(ds.MINUS_ONLY, far), more(ds.PLUS_ONLY, near)
-    judged = {f"Q- alone, back of {name}": back[name] for name in _SPARSE}
-    judged |= {f"Q+ alone, near the source, {name}": draws for name, draws in front.items()}
-    others = {"Q- alone, near the source": more(ds.MINUS_ONLY, near), "Q+ alone, back": more(ds.PLUS_ONLY, far)}
-    also = {label: {name: one.value for name, one in draws.items()} for label, draws in others.items()}
-    return Evidence(parts(judged, margins["difference"]), also)
+    judged = [part("Q- alone at the back of", ds.MINUS_ONLY, name, back) for name in _SPARSE]
+    judged += [part("Q+ alone near the source of", ds.PLUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
+    others = [part("Q- alone near the source of", ds.MINUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
+    others += [part("Q+ alone at the back of", ds.PLUS_ONLY, name, back) for name in ds.ENVIRONMENT_NAMES]
+    also = {one.label: one.draws.value for one in others}
+    return Evidence(judged, also | _unsmelled(data, ds.TWO, ds.MINUS_ONLY, ds.PLUS_ONLY))
 
 
 @evidence("C16")
 def _tau(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    strata = resampled(data.searches.sizes["stratum"], rng)
+    scale, judged = Scale(data, rng), []
     scan = each(data.searches["scan_strata"].sel(metric="G"), "tau_scanned", "replica", "stratum")
     tau, replicas = data.searches["tau_scanned"].values, data.searches.sizes["replica"]
     thirds = zip(("low", "middle", "high"), np.array_split(np.arange(len(tau)), 3), strict=True)
     groups = {label: third for label, third in thirds if len(third)}
-    draws: dict[str, Draws] = {}
     for name, values in scan.items():
         flat = {label: values[third].reshape(-1, values.shape[-1]) for label, third in groups.items()}
-        levels = {label: over_agents(one, rng, strata) for label, one in flat.items()}
-        draws |= {f"{name}, {b} - {a}": levels[b] - levels[a] for a, b in combinations(levels, 2)}
-    return Evidence(parts(draws, margins["difference"]), {"tau": tau.tolist(), "agents per tau": replicas})
+        levels = {label: ensemble(one, rng, scale.strata) for label, one in flat.items()}
+        for a, b in combinations(levels, 2):
+            pair = levels[b], levels[a]
+            judged.append(scale.compare(f"{b} minus {a} in {name}", name, pair, margins["difference"]))
+    return Evidence(judged, {"tau": tau.tolist(), "agents per tau": replicas} | scale.also)

@@ -45,8 +45,8 @@ def evidence(name: str) -> Callable[[Compute], Compute]:
 
 def markdown() -> str:
     """The table of all claims for the documentation."""
-    rows = [("", "claim", "statistic, and where it must lie", "from", "in the paper"), ("---",) * 5]
-    rows += [(c.id, c.statement, c.statistic, ", ".join(c.figures), c.place) for c in CLAIMS.values()]
+    rows = [("", "claim", "statistic, and where it must lie", "resampled", "from", "in the paper"), ("---",) * 6]
+    rows += [(c.id, c.statement, c.statistic, c.resampled, ", ".join(c.figures), c.place) for c in CLAIMS.values()]
     return "".join(f"| {' | '.join(row)} |\n".replace("|  |", "| |") for row in rows)
 
 

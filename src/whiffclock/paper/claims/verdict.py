@@ -1,17 +1,20 @@
 """What a claim is, and when it holds.
 
 A claim consists of parts: numbers with their bootstrap draws, each wanted above something, below something, or between.
+Each part has a verdict of its own, and the claim has the worst of them.
 
-- A claim **holds** if the 95% interval of every part lies within its range. Since all are needed, the chance to be
-  wrong is that of a single part: no correction.
-- It **does not hold** if the interval of some part lies outside its range altogether. With k parts there are k
-  occasions for that, so these intervals are wider: 1 - 5%/k. n agents are all on one side of their true median with
-  probability 2^-n; where that is more than 2.5%/k, they are too few to refute anything.
-- Otherwise it is **not decidable** with the run at hand. So is a claim with a part that rests on fewer than
-  :data:`FEWEST` agents, if no other part refutes it.
-- It is **not tested** if the run does not have the figures it rests on.
+- A part **holds** if its interval lies within its range. A part with one bound is judged by a one-sided 95% bound,
+  which is an end of the 90% interval; a part with a range by the two-sided 95% interval. Since all parts are needed,
+  the chance to be wrong about the claim is that of a single part: no correction.
+- It **does not hold** if the interval lies outside its range altogether. With k parts there are k occasions for that,
+  so these intervals are wider: the tails are k times smaller. n agents are all on one side of their true median with
+  probability 2^-n; where that is more than such a tail, they are too few to refute anything.
+- Otherwise it is **not decidable** with the run at hand, or open. So is a part that rests on fewer than :data:`FEWEST`
+  agents, and one with a reason: too few failures, no scale for its margin, trainings too short.
+- A claim is **not tested** if the run does not have the figures it rests on.
 
-A claim is shown by its weakest part: one that refutes it, or is not decidable, or holds by the least.
+A claim is shown by its weakest part: one that refutes it, or is not decidable, or holds by the least; and by a summary
+of all parts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +24,18 @@ from typing import Any, Literal
 import numpy as np
 
 from whiffclock.paper.claims.resampling import LEVEL, Draws, interval
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES
 
 Word = Literal["holds", "does not hold", "not decidable", "not tested"]
 #: Each word has a sign.
 SIGNS: dict[Word, str] = {"holds": "✓", "does not hold": "✗", "not decidable": "?", "not tested": "–"}
-#: Agents (or whatever is resampled) below which no interval is taken.
+#: Agents (or whatever is resampled) below which no interval is taken: for n agents, the lowest is a one-sided bound of
+#: the median at the level 1 - 2^-n, which is 97% for five and 94% for four.
 FEWEST = 5
 _WORST_FIRST: tuple[Word, ...] = ("does not hold", "not decidable", "holds")
+#: Labels of parts that a summary names, at most; of more it gives the number.
+_NAMED = 3
+_SHORT: dict[Word, str] = {word: word for word in SIGNS} | {"not decidable": "open"}
 #: Numbers of a claim, and ranges as arguments of :class:`Part`.
 Margins = Mapping[str, Any]
 
@@ -41,6 +49,7 @@ class Part:
     above: float = -np.inf
     below: float = np.inf
     reason: str = ""
+    beside: Mapping[str, Draws] = field(default_factory=dict)  # the same in other terms, shown but not judged
 
     @property
     def wanted(self) -> str:
@@ -51,9 +60,14 @@ class Part:
             return f"below {self.below:.3g}"
         return f"between {self.above:.3g} and {self.below:.3g}"
 
+    @property
+    def tail(self) -> float:
+        """What the interval leaves out at each end: 5% with one bound, 2.5% with two."""
+        return LEVEL if np.isinf(self.above) or np.isinf(self.below) else LEVEL / 2
+
     def interval(self, parts: int = 1) -> tuple[float, float]:
         """The interval, as one of so many; NaN for fewer than :data:`FEWEST` agents."""
-        return interval(self.draws, parts) if self.draws.n >= FEWEST else (np.nan, np.nan)
+        return interval(self.draws, self.tail / parts) if self.draws.n >= FEWEST else (np.nan, np.nan)
 
     def misses(self, parts: int) -> bool:
         """Whether the interval, as one of so many, lies outside the range altogether."""
@@ -67,8 +81,46 @@ class Part:
             return "not decidable"
         if low > self.above and high < self.below:
             return "holds"
-        refuted = self.misses(parts) and 2.0 ** -(self.draws.freedom + 1) <= LEVEL / 2 / parts
+        refuted = self.misses(parts) and 2.0 ** -(self.draws.freedom + 1) <= self.tail / parts
         return "does not hold" if refuted else "not decidable"
+
+    def why(self, parts: int) -> str:
+        """The reason of the outcome, in a few words."""
+        outcome = self.outcome(parts)
+        if outcome == "holds":
+            return f"the whole interval is {self.wanted}"
+        if outcome == "does not hold":
+            return f"the whole interval misses what is wanted, {self.wanted}"
+        if self.reason:
+            return self.reason
+        if self.draws.n < FEWEST:
+            return f"the smallest ensemble behind it has {self.draws.n}, and fewer than {FEWEST} give no interval"
+        if self.misses(parts):
+            return f"the interval misses what is wanted, {self.wanted}, but of too few agents to refute"
+        return f"the interval reaches across the edge of what is wanted, {self.wanted}"
+
+    def to_dict(self, parts: int) -> dict[str, Any]:
+        """Everything about this part, as one of so many, in plain values."""
+        low, high = self.interval()
+        return {
+            "value": self.draws.value,
+            "low": low,
+            "high": high,
+            "level": 1 - 2 * self.tail,
+            "wanted": self.wanted,
+            "outcome": self.outcome(parts),
+            "why": self.why(parts),
+            "n": self.draws.n,
+            "above": self.above,
+            "below": self.below,
+            "beside": {name: with_interval(draws) for name, draws in self.beside.items()},
+        }
+
+
+def with_interval(number: Draws) -> dict[str, float]:
+    """Value and two-sided 95% interval of a number that is not judged."""
+    low, high = interval(number) if number.n >= FEWEST else (np.nan, np.nan)
+    return {"value": number.value, "low": low, "high": high}
 
 
 def parts(draws: Mapping[str, Draws], wanted: Margins) -> list[Part]:
@@ -96,6 +148,7 @@ class Claim:
     quantity: str  # what such a number is, in a few words
     figures: tuple[str, ...]  # whose data it rests on
     place: str  # in the paper
+    resampled: str = ""  # what the intervals are over
     margins: Margins = field(default_factory=dict)
 
 
@@ -108,10 +161,10 @@ class Verdict:
     value: float
     interval: tuple[float, float]
     verdict: Word
+    summary: str  # of all parts
+    resampled: str
     details: dict[str, Any]
     why: str
-    summary: str = ""
-    resampled: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON but for NaN."""
@@ -123,40 +176,44 @@ def decide(claim: Claim, evidence: Evidence) -> Verdict:
     """Put parts together."""
     if not evidence.parts:
         return without_numbers(claim, "not decidable", evidence.why)
-    parts, details, ranks = evidence.parts, {}, []
-    outcomes = [part.outcome(len(parts)) for part in parts]
-    for part, outcome in zip(parts, outcomes, strict=True):
-        value, (low, high) = part.draws.value, part.interval()
-        inside = min(value - part.above, part.below - value)
-        ranks.append((_WORST_FIRST.index(outcome), -np.inf if np.isnan(inside) else inside))
-        details[part.label] = {"value": value, "low": low, "high": high, "wanted": part.wanted, "outcome": outcome}
-        details[part.label] |= {"n": part.draws.n, "above": part.above, "below": part.below, "level": "95%"}
-    worst = ranks.index(min(ranks))
-    part, why = parts[worst], _why(parts, outcomes, worst)
-    found = {"parts": details, "also": dict(evidence.also)}
-    return Verdict(claim, part.label, part.draws.value, part.interval(), outcomes[worst], found, why)
+    parts, count, ranks = evidence.parts, len(evidence.parts), []
+    outcomes = {part.label: part.outcome(count) for part in parts}
+    for part in parts:
+        inside = min(part.draws.value - part.above, part.below - part.draws.value)
+        ranks.append((_WORST_FIRST.index(outcomes[part.label]), -np.inf if np.isnan(inside) else inside))
+    part = parts[ranks.index(min(ranks))]
+    word, over = outcomes[part.label], sorted(frozenset().union(*(one.draws.over for one in parts)))
+    found = {"parts": {one.label: one.to_dict(count) for one in parts}, "also": dict(evidence.also)}
+    why = _why(part, word, [one.outcome(count) for one in parts])
+    summary, resampled = summarize(outcomes), " and ".join(over)
+    return Verdict(claim, part.label, part.draws.value, part.interval(), word, summary, resampled, found, why)
 
 
 def without_numbers(claim: Claim, word: Word, why: str) -> Verdict:
     """A claim that could not be looked at."""
-    return Verdict(claim, "", np.nan, (np.nan, np.nan), word, {"parts": {}, "also": {}}, why)
+    nothing: dict[str, Any] = {"parts": {}, "also": {}}
+    return Verdict(claim, "", np.nan, (np.nan, np.nan), word, _SHORT[word], "", nothing, why)
 
 
-def _why(parts: Sequence[Part], outcomes: Sequence[Word], worst: int) -> str:
-    part, word, count, same = parts[worst], outcomes[worst], len(parts), outcomes.count(outcomes[worst])
+def summarize(outcomes: Mapping[str, Word]) -> str:
+    """Which parts hold, which do not, and which are open: "holds in sparse and sparser; open in dense"."""
+    count, said = len(outcomes), []
+    for word in _SHORT:
+        labels = [label for label, outcome in outcomes.items() if outcome == word]
+        if len(labels) == count:
+            return _SHORT[word] + ("" if count == 1 else " in both parts" if count == 2 else f" in all {count} parts")
+        environments = {*outcomes} <= {*ENVIRONMENT_NAMES}
+        named = " and ".join(filter(None, [", ".join(labels[:-1]), *labels[-1:]]))
+        if len(labels) > _NAMED:
+            said.append(f"{_SHORT[word]} in {len(labels)} of {count} parts")
+        elif labels:
+            said.append(_SHORT[word] + (" in " if environments else ": ") + named)
+    return "; ".join(said)
+
+
+def _why(part: Part, word: Word, words: Sequence[Word]) -> str:
+    count, same = len(words), words.count(word)
     if word == "holds" and count > 1:
         return f"All {count} parts hold; the closest call is {part.label}, wanted {part.wanted}."
-    if word == "holds":
-        said = f"the whole interval is {part.wanted}"
-    elif word == "does not hold":
-        said = f"the whole interval misses what is wanted, {part.wanted}"
-    elif part.draws.n < FEWEST:
-        said = f"the smallest ensemble behind it has {part.draws.n}, and fewer than {FEWEST} give no interval"
-    elif part.reason:
-        said = part.reason
-    elif part.misses(count):
-        said = f"the interval misses what is wanted, {part.wanted}, but of too few agents to refute"
-    else:
-        said = f"the interval reaches across the edge of what is wanted, {part.wanted}"
     others = "" if same == 1 else f" So it is with {same} of {count} parts."
-    return f"{part.label[:1].upper()}{part.label[1:]}: {said}.{others}"
+    return f"{part.label[:1].upper()}{part.label[1:]}: {part.why(count)}.{others}"

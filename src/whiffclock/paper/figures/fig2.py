@@ -13,7 +13,7 @@ from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import Fill, box, key
 
 TITLE = "Performance of the clock agents beside two baselines"
-NEEDS = ("single-Q at home", "two-Q at home", "2Q^h", "cast-and-surge", "Bayesian searches")
+NEEDS = ("single-Q at home", "two-Q at home", "2Q^h", "cast-and-surge", "Bayesian searches", "single-Q, twice as long")
 
 _KINDS: dict[str, Fill] = {SINGLE: "filled", TWO: "open", HEURISTIC: "hatched"}
 #: Where both lie at 1, the dashes are drawn above the line.

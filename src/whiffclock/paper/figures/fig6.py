@@ -13,7 +13,7 @@ from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.plane import draw_map, extent, plume_note
 
 TITLE = "Where the plume is sparse, and where the two-Q agent uses which mode"
-NEEDS = ("two-Q at home",)
+NEEDS = ("two-Q at home", "two modes, same path")
 
 #: Cells nearer to the axis than this are its core, in the caption.
 _CORE = 3
