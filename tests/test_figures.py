@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import unescape
 from types import SimpleNamespace
 from urllib.parse import unquote
@@ -23,8 +23,9 @@ from matplotlib.figure import Figure
 from whiffclock.paper.dataset import Datasets, in_order
 from whiffclock.paper.figures import FIGURES, drawing, picture, render, words
 from whiffclock.paper.figures.boxes import box, never
+from whiffclock.paper.figures.plane import metrics_on_path, voids
 from whiffclock.paper.figures.style import COLOURS, context
-from whiffclock.paper.figures.violins import density
+from whiffclock.paper.figures.violins import LastWhiffs, density
 from whiffclock.paper.page.report import write_report
 from whiffclock.paper.quantiles import weighted_quantiles
 from whiffclock.params import ENVIRONMENTS, InputError
@@ -83,6 +84,13 @@ def test_figures_stay_within_their_borders_and_captions_are_filled_in(cases, dra
     assert not re.search(r"[{}\[\]]|\bnan\b|\binf\b|None", caption)
     assert drawing(figure).TITLE
     assert caption.endswith(".")
+    alt, table = drawing(figure).alt(cases[case]), drawing(figure).table(cases[case])
+    assert alt.endswith(".")
+    assert not re.search(r"[{}\[\]]|\bnan\b|\binf\b|None", alt)
+    if table is not None:
+        assert {len(cells) for _, cells in table.rows} == {len(table.header)}
+        assert {name for name, _ in table.rows} >= set(ENVIRONMENTS) or figure == "fig4"
+        assert not re.search(r"\bnan\b|\binf\b|None", str(table.rows))
 
 
 def test_panels_without_data_say_why(cases, drawn):
@@ -166,7 +174,10 @@ def test_figures_select_by_name(cases, drawn):
     for figure in made_up.FIGURES:
         ordered = in_order(other)
         assert pixels(drawn(figure, "all there")) == pixels(picture(figure, ordered)), figure
-        assert drawing(figure).caption(data) == drawing(figure).caption(ordered), figure
+        for words_beside in ("caption", "alt", "table"):
+            assert getattr(drawing(figure), words_beside)(data) == getattr(drawing(figure), words_beside)(ordered), (
+                figure
+            )
 
 
 def pixels(drawn):
@@ -191,6 +202,8 @@ def test_a_figure_can_be_added(tmp_path, monkeypatch):
     assert list(rendered) == ["fig5", "extra"]
     assert rendered["extra"].title == "More"
     assert rendered["extra"].caption.startswith("A line. Odor: ")
+    assert (rendered["extra"].alt, rendered["extra"].table) == ("More", None)
+    assert rendered["fig5"].table.header[0] == "τ (moves)"
     assert rendered["extra"].png.read_bytes().startswith(b"\x89PNG")
 
 
@@ -211,9 +224,110 @@ def test_every_mode_has_a_length_of_its_own():
     data = made_up.datasets()
     data.recoveries["steps"].loc[{"ensemble": "two-Q", "mode": "Q-"}] = 7
     data.recoveries["steps"].loc[{"ensemble": "two-Q", "mode": "Q+"}] = 12
-    assert "Q⁻ 7 (denser), 7 (dense), 7 (sparse) and 7 (sparser); Q⁺ 12 (denser)" in drawing("s4").caption(data)
+    assert [cells[1:] for _, cells in drawing("s4").table(data).rows] == [["7", "12"]] * 4
     lengths = {len(lines.get_segments()) for lines in picture("fig7", data).findobj(LineCollection)}
     assert {7, 12} <= lengths
+
+
+def test_paths_are_grey_beyond_the_longest_blank():
+    data = made_up.datasets()
+    data.recoveries["steps"].loc[{"truncation": "longest blank"}] = 9
+    data.recoveries["steps"].loc[{"truncation": "largest void state"}] = 30
+    for path in voids(data, "single-Q", "Q", "dense").values():
+        assert (len(path.trained), len(path.beyond)) == (10, 22)
+        assert (path.trained[-1] == path.beyond[0]).all()
+        axes = Figure().add_subplot()
+        path.draw(axes, COLOURS["dense"])
+        widths = {len(lines.get_segments()): lines.get_linewidth()[0] for lines in axes.findobj(LineCollection)}
+        assert widths[1] < 0.6 * widths[9]  # one grey line, nine shades of the other
+
+
+def test_the_return_is_measured_after_the_upwind_extreme():
+    """Up 6, across 2, down 4: arrows of the upwind search and of the return have other lengths and places."""
+    steps = [(-1, 0)] * 6 + [(0, 1)] * 2 + [(1, 0)] * 4
+    axes = Figure().add_subplot()
+    metrics_on_path(axes, np.cumsum([(0, 0), *steps], axis=0), COLOURS["dense"])
+    arrows = {note.xy: note.xyann for note in axes.texts if getattr(note, "arrowprops", None) and not note.get_text()}
+    spans = sorted((round(abs(a[0] - b[0])), a[1]) for a, b in arrows.items() if a[1] == b[1])
+    assert [length for length, _ in spans] == [4, 6, 6]
+    assert spans[0][1] > 2  # the return, above the path
+    assert all(y < 0 for _, y in spans[1:])
+
+
+def test_agents_count_the_same_however_often_they_fail():
+    data = made_up.datasets()
+    here = data.searches.sel(kind="single-Q", trained="dense", tested="dense").copy(deep=True)
+    here["lost"][:], here["failures"][:] = 0, 0
+    here["lost"].loc[{"agent": 0, "x": 5}] = 90
+    here["lost"].loc[{"agent": 1, "x": 20}] = 3
+    here["failures"][:3] = [100, 3, 7]  # the third never smells anything
+    found = LastWhiffs.of(data, here)
+    assert found.agents == 2
+    assert found.weights[[5, 20]].tolist() == [1, 1]
+    assert found.weights.sum() == 2
+    assert found.count == pytest.approx(4 / (1 / 90 + 1 / 3))
+    assert found.failing == pytest.approx(100 * 110 / 5 / data.facts["searches"])
+    assert found.silent == pytest.approx(100 * 17 / 110)
+    assert found.shown == pytest.approx(100 * 93 / 5 / data.facts["searches"])
+
+
+def test_violins_of_more_failures_are_wider():
+    axes, x = Figure().add_subplot(), np.arange(30.0)
+    weights = np.exp(-(((x - 12) / 4) ** 2))
+    for at, failing in enumerate((16.0, 4.0)):
+        LastWhiffs(x, weights, 5, 100.0, failing, 0.0).violin(axes, at, COLOURS["dense"], 16.0, 0.8)
+    wide, narrow = (np.ptp(area.get_paths()[0].vertices[:, 0]) for area in axes.collections)
+    assert wide == pytest.approx(0.8)
+    assert narrow == pytest.approx(0.4)
+
+
+def test_cells_with_few_decisions_have_no_colour():
+    data = made_up.datasets()
+    data.usage["decisions"][:] = 20
+    data.usage["decisions"].loc[{"x": 3, "y": 2}] = 4
+    data.usage["decisions"].loc[{"x": 4, "y": 2}] = 0
+    pairs = [axes.images for axes in picture("fig6", data).axes if len(axes.images) == 2]
+    assert len(pairs) == 4
+    for few, share in pairs:
+        assert np.argwhere(~np.ma.getmaskarray(few.get_array())).tolist() == [[2, 3]]
+        assert np.argwhere(np.ma.getmaskarray(share.get_array())).tolist() == [[2, 3], [2, 4]]
+
+
+def test_effective_searches_of_the_bayesian_agent():
+    data = made_up.datasets()
+    data.branches["weight"][:] = 1.0
+    data.branches["trial"][:] = np.tile([0] * 40 + [1] * 10, 4)
+    assert "n = 1.5, 1.5, 1.5 and 1.5 equal searches" in drawing("fig8").caption(data)
+
+
+def test_medians_are_joined_where_there_are_several_agents():
+    data = made_up.datasets()
+    one = replace(data, searches=data.searches.isel(replica=[0]))
+    several, single = ([line for line in picture("s3", run).axes[1].lines if line.get_linestyle() == "-"]
+                       for run in (data, one))  # fmt: skip
+    assert len(several) == 4
+    assert not single
+    assert "lines join medians" in drawing("s3").caption(data)
+    assert "lines" not in drawing("s3").caption(one)
+
+
+def test_lines_at_a_success_rate_of_one_are_within_the_panel():
+    data = made_up.datasets()
+    data.searches["mean"].loc[{"kind": "cast-and-surge", "metric": "f+"}] = 1.0
+    panel = picture("fig2", data).axes[2]
+    assert panel.get_ylim()[1] > 1.005
+    highest = max(line.get_zorder() for line in panel.lines if line.get_ydata()[0] == 1)
+    assert highest > max(patch.get_zorder() for patch in panel.patches)
+
+
+def test_alt_texts_follow_the_data():
+    data = made_up.datasets()
+    means = data.searches["mean"]
+    means.loc[{"kind": "single-Q", "metric": "G"}] = 0.6
+    means.loc[{"kind": "single-Q", "metric": "G", "trained": "sparser"}] = 0.3
+    means.loc[{"kind": "cast-and-surge", "metric": "G"}] = 0.5
+    alt = drawing("fig2").alt(data)
+    assert "from 0.60 in denser to 0.30 in sparser; it is above cast-and-surge in denser, dense and sparse" in alt
 
 
 def test_densities_know_weights_and_borders():
@@ -247,6 +361,11 @@ def test_boxes_show_every_agent_and_those_without_a_value():
     assert points == [4, 1]
     assert "never" in text_of(axes)
     assert axes.get_ylim()[1] > 4.5
+
+
+def test_tables_tell_what_never_happens_from_what_is_not_known(cases):
+    cells = dict(drawing("fig3").table(cases["nothing there"]).rows)["dense"]
+    assert cells[4:] == ["never", "0.0", "–", "–"]
 
 
 def test_words():

@@ -189,14 +189,6 @@ def recovery(data: Datasets, ensemble: str, mode: str, truncation: str = MAIN_TR
     return found.rename(trained="environment").transpose("environment", "agent", ...)
 
 
-def void_path(data: Datasets, ensemble: str, mode: str, environment: str, agent: int) -> np.ndarray:
-    """One void trajectory, as far as it counts: int[moves + 1, (x, y)]."""
-    found = data["recoveries"].sel(ensemble=ensemble, mode=mode, trained=environment, agent=agent)
-    moves = int(found["steps"].sel(truncation=MAIN_TRUNCATION))
-    path = found["path"].sel(step=np.arange(moves + 1), axis=["x", "y"]).transpose("step", "axis")
-    return path.values.astype(np.int64)
-
-
 def branches_in(data: Datasets, environment: str) -> xr.Dataset:
     """Forced blanks of the Bayesian agent in one environment."""
     branches = data["branches"]

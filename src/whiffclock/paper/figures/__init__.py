@@ -1,8 +1,9 @@
 """The paper's figures, drawn from the datasets of a run.
 
 A figure is a module, or any object, with ``TITLE`` (a few words), ``NEEDS`` (names of what must be computed for it),
-``draw(data) -> Figure`` and ``caption(data) -> str`` (plain text). Nothing here imports matplotlib before a figure is
-drawn.
+``draw(data) -> Figure`` and ``caption(data) -> str`` (plain text); and, if it has them, ``alt(data) -> str`` (what is
+seen, in words) and ``table(data) -> Table`` (numbers beside the caption). Nothing here imports matplotlib before a
+figure is drawn.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from whiffclock.archive import write_whole
 from whiffclock.paper.dataset import Datasets, in_order
+from whiffclock.paper.figures.words import Table
 from whiffclock.params import require
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ FIGURES: dict[str, Any] = {figure: f"{__name__}.{figure}" for figure in _PAPER}
 _DPI = 200
 #: Longer SVG is more than a page should carry.
 _LONGEST_SVG = 500_000
+_BACKENDS = {"png": "agg", "pdf": "pdf", "svg": "svg"}
 #: No dates and versions in files.
 _METADATA: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
@@ -44,8 +47,8 @@ class Rendered:
     pdf: Path
     svg: str  # empty where it is too long for a page, which then takes the PNG
     width: float
-    alt: str = ""  # what is seen
-    table: Any = None  # ``header`` and ``rows``, shown below the caption
+    alt: str  # what is seen
+    table: Table | None  # shown below the caption
 
 
 def drawing(figure: str) -> Any:
@@ -76,8 +79,9 @@ def picture(figure: str, data: Datasets) -> Figure:
 
     with context():
         drawn: Figure = drawing(figure).draw(data)
-        drawn.draw_without_rendering()
-        drawn.set_layout_engine("none")
+        if engine := drawn.get_layout_engine():
+            engine.execute(drawn)
+            drawn.set_layout_engine("none")
     return drawn
 
 
@@ -88,13 +92,18 @@ def _render(figure: str, data: Datasets, out: Path) -> Rendered:
     _save(drawn, "svg", figure, svg)
     text = svg.getvalue().decode()
     short = text[text.index("<svg") :] if len(text) <= _LONGEST_SVG else ""
-    origin = str(data.facts.get("origin", "")).strip().rstrip(".")
-    caption = drawing(figure).caption(data) + (f" Odor: {origin}." if origin else "")
-    return Rendered(figure, drawing(figure).TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]))
+    origin, made = str(data.facts.get("origin", "")).strip().rstrip("."), drawing(figure)
+    caption = made.caption(data) + (f" Odor: {origin}." if origin else "")
+    alt = made.alt(data) if hasattr(made, "alt") else made.TITLE
+    table = made.table(data) if hasattr(made, "table") else None
+    return Rendered(figure, made.TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]), alt, table)
 
 
 def _save(drawn: Figure, form: str, salt: str, file: BinaryIO) -> None:
+    """Write a figure that is arranged already; ``savefig`` would draw it twice."""
     from whiffclock.paper.figures.style import context
 
+    canvas = importlib.import_module(f"matplotlib.backends.backend_{_BACKENDS[form]}").FigureCanvas(drawn)
     with context(f"whiffclock {salt}"):
-        drawn.savefig(file, format=form, dpi=_DPI, metadata=_METADATA[form])
+        drawn.dpi = _DPI
+        getattr(canvas, f"print_{form}")(file, metadata=_METADATA[form])

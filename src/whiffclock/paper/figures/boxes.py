@@ -81,15 +81,15 @@ def metric_panels(grid: np.ndarray, columns: Sequence[Mapping[Fill, xr.DataArray
             _metric_boxes(axes, metric, ensembles)
             never(axes, pooled.sel(geometry=metric).values, "never" if axes is row[0] else "")
             axes.tick_params(labelleft=axes is row[0], labelbottom=len(columns) == 1 or axes in grid[-1])
-        row[0].set_ylabel(f"{label} ({unit})" if len(columns) == 1 else f"{label}\n({unit})")
+        row[0].set_ylabel(f"{label}\n({unit})")
 
 
 def _metric_boxes(axes: Axes, metric: str, ensembles: Mapping[Fill, xr.DataArray]) -> None:
     """Boxes of one metric, side by side within each environment."""
     count, room = len(ensembles), 0.8 / len(ensembles)
     for j, (fill, values) in enumerate(ensembles.items()):
-        for e, (name, colour) in enumerate(COLOURS.items()):
-            seen = values.sel(geometry=metric, environment=name).values
+        here = values.sel(geometry=metric, environment=list(COLOURS)).transpose("environment", "agent").values
+        for e, (seen, colour) in enumerate(zip(here, COLOURS.values(), strict=True)):
             box(axes, e + (j - (count - 1) / 2) * room, seen, colour, fill, 0.8 * room if count > 1 else 0.6)
     environment_axis(axes, rotate=True)
     axes.margins(x=0)

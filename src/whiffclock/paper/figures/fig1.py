@@ -1,5 +1,7 @@
 """Fig. 1, the setting: odor, clock, environments, learning, starts."""
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -41,17 +43,35 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    setting, search = data["setting"], data["setting"]["search"]
-    returns = setting["curve"].sel(kind=SINGLE, column="G")
-    return words.caption("fig1", data)(
-        **setting.attrs,
-        outcome="reaches the source region" if setting.attrs["search_arrived"] else "does not arrive",
-        moves=search.sizes["moment"] - 1,
-        whiffs=int(search.sel(quantity="whiff").sum()),
-        filled=words.each(100 * setting["whiff"].mean(["x", "y"]), ".1f"),
-        points=_LAST,
-        last=words.medians(returns.isel(point=slice(-_LAST, None)).mean("point")),
-    )
+    whiffs = int(data["setting"]["search"].sel(quantity="whiff").sum())
+    return words.caption("fig1", data)(**data["setting"].attrs, **_example(data), whiffs=whiffs, points=_LAST)
+
+
+def table(data: Datasets) -> words.Table:
+    returns = {f"{kind}, return at the end of training": (_last(data, kind), ".2f") for kind in (SINGLE, TWO)}
+    return words.table({"cells with a whiff (%)": (_filled(data), ".1f")} | returns)
+
+
+def alt(data: Datasets) -> str:
+    filled, last = words.ends(_filled(data), ".1f", "per cent"), words.ends(_last(data, SINGLE))
+    return words.caption("fig1_alt", data)(**_example(data), filled=filled, last=last)
+
+
+def _example(data: Datasets) -> dict[str, Any]:
+    setting = data["setting"]
+    outcome = "reaches the source region" if setting.attrs["search_arrived"] else "does not arrive"
+    return {"outcome": outcome, "moves": setting["search"].sizes["moment"] - 1}
+
+
+def _filled(data: Datasets) -> xr.DataArray:
+    """Share of cells with a whiff, in per cent."""
+    return 100 * data["setting"]["whiff"].mean(["x", "y"])
+
+
+def _last(data: Datasets, kind: str) -> xr.DataArray:
+    """Mean return over the last points of the learning curves."""
+    returns = data["setting"]["curve"].sel(kind=kind, column="G")
+    return returns.isel(point=slice(-_LAST, None)).mean("point")
 
 
 def _search(figure: Figure, axes: Axes, data: Datasets) -> None:

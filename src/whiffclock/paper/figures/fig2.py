@@ -16,7 +16,8 @@ TITLE = "Performance of the clock agents beside two baselines"
 NEEDS = ("single-Q at home", "two-Q at home", "2Q^h", "cast-and-surge", "Bayesian searches", "single-Q, twice as long")
 
 _KINDS: dict[str, Fill] = {SINGLE: "filled", TWO: "open", HEURISTIC: "hatched"}
-_BASELINES: dict[str, dict[str, Any]] = {CAST: {"color": "#8C6D9E", "ls": (0, (3, 1.5))}, BAYES: {"color": style.INK}}
+#: Where both lie at 1, the dashes are drawn above the line.
+_BASELINES: dict[str, dict[str, Any]] = {BAYES: {"color": style.INK}, CAST: {"color": "#B48CC8", "ls": (0, (3, 1.5))}}
 _ALL = (*_KINDS, *_BASELINES)
 
 
@@ -26,25 +27,39 @@ def draw(data: Datasets) -> Figure:
         _metric(axes, data, metric)
         axes.set_ylabel(label)
         style.title(axes, letter)
-    handles: list = [key(kind.replace("^h", "$^h$"), fill) for kind, fill in _KINDS.items()]
+    count = f", n = {data.facts['seeds']}"
+    handles: list = [key(kind.replace("^h", "$^h$") + count, fill) for kind, fill in _KINDS.items()]
     handles += [Line2D([], [], label=kind, **looks) for kind, looks in _BASELINES.items()]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, columnspacing=1.2)
     return figure
 
 
 def caption(data: Datasets) -> str:
-    returns, arrivals = ({kind: _agents(data, kind, metric) for kind in _ALL} for metric in ("G", "f+"))
-    return words.caption("fig2", data)(
-        angles=words.each(data.searches["cast_angle"], ".0f"),
-        bayes_returns=words.each(returns[BAYES].sel(agent=0)),
-        cast_returns=words.each(returns[CAST].sel(agent=0)),
-        single_returns=words.medians(returns[SINGLE]),
-        arrivals=[words.medians(arrivals[kind]) for kind in _KINDS],
+    return words.caption("fig2", data)()
+
+
+def table(data: Datasets) -> words.Table:
+    columns: dict[str, Any] = {}
+    for kind in _ALL:
+        found = [_agents(data, kind, metric) for metric in style.PERFORMANCE]
+        columns[kind.replace("^h", "ʰ")] = found, ".2f"
+    return words.table(columns | {"half-angle (°)": (data.searches["cast_angle"], ".0f")})
+
+
+def alt(data: Datasets) -> str:
+    single, cast, bayes = (words.medians(_agents(data, kind, "G")) for kind in (SINGLE, CAST, BAYES))
+    return words.caption("fig2_alt", data)(
+        single=words.ends(single),
+        above=words.places(single > cast),
+        below=words.places(single < bayes),
+        arrivals=words.ends(_agents(data, SINGLE, "f+")),
     )
 
 
 def _agents(data: Datasets, kind: str, metric: str) -> xr.DataArray:
-    return at_home(data.searches["mean"], kind).sel(metric=metric)
+    """Of a baseline, its one agent."""
+    found = at_home(data.searches["mean"], kind).sel(metric=metric)
+    return found.sel(agent=[0]) if kind in _BASELINES else found
 
 
 def _metric(axes: Axes, data: Datasets, metric: str) -> None:
@@ -57,6 +72,8 @@ def _metric(axes: Axes, data: Datasets, metric: str) -> None:
         for j, (kind, fill) in enumerate(_KINDS.items()):
             box(axes, e + 0.27 * (j - 1), agents[kind].sel(environment=name).values, colour, fill, 0.21)
     style.environment_axis(axes, borders=True)
+    if metric == "f+":  # lines at 1 must not lie on the border
+        axes.set_ylim(top=1 + 0.04 * (1 - axes.get_ylim()[0]))
 
 
 def _baseline(axes: Axes, e: int, mean: float, strata: np.ndarray, looks: dict[str, Any]) -> None:
@@ -64,4 +81,4 @@ def _baseline(axes: Axes, e: int, mean: float, strata: np.ndarray, looks: dict[s
     error = strata.std(ddof=1) / np.sqrt(len(strata)) if len(strata) > 1 else np.nan
     x = [e - 0.45, e + 0.45]
     axes.fill_between(x, mean - error, mean + error, color=looks["color"], alpha=0.2, lw=0)
-    axes.plot(x, [mean, mean], lw=1.1, solid_capstyle="butt", **looks)
+    axes.plot(x, [mean, mean], lw=1.1, solid_capstyle="butt", zorder=3.5, **looks)

@@ -1,34 +1,42 @@
 """Fig. 4, generalization: agents trained in one environment and tested in all four."""
 
-import xarray as xr
+from itertools import product
+
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets, in_each
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import box, key
-from whiffclock.paper.figures.violins import LAST_WHIFF, draw_last_whiffs, failing, median_last_whiff
+from whiffclock.paper.figures.violins import LAST_WHIFF, LastWhiffs
 
 TITLE = "Agents outside the environment they were trained in"
 NEEDS = ("single-Q at home", "single-Q elsewhere", "two-Q at home", "two-Q elsewhere")
 
 
 def draw(data: Datasets) -> Figure:
-    figure = style.new_figure(style.TWO_COLUMNS, 4.7)
+    figure = style.new_figure(style.TWO_COLUMNS, 4.9)
     above, below = figure.subplots(2, 1)
-    for i, trained in enumerate(ENVIRONMENT_NAMES):
-        for j, (tested, colour) in enumerate(style.COLOURS.items()):
-            at = i + 0.225 * (j - 1.5)
-            single, two = (data.searches.sel(kind=kind, trained=trained, tested=tested) for kind in (SINGLE, TWO))
-            draw_last_whiffs(above, at - 0.008, data, single["lost"], colour, width=0.19, side="left")
-            draw_last_whiffs(above, at + 0.008, data, two["lost"], colour, width=0.19, side="right", shade=0.0)
-            box(below, at - 0.05, single["mean"].sel(metric="G").values, colour, "filled", 0.085)
-            box(below, at + 0.05, two["mean"].sel(metric="G").values, colour, "open", 0.085)
+    pairs = _pairs(data)
+    most = max(lost.shown for kinds in pairs.values() for lost in kinds) or 1.0
+    for (trained, tested), (single, two) in pairs.items():
+        at = ENVIRONMENT_NAMES.index(trained) + 0.235 * (ENVIRONMENT_NAMES.index(tested) - 1.5)
+        colour = style.COLOURS[tested]
+        single.violin(above, at - 0.008, colour, most, 0.2, side="left")
+        two.violin(above, at + 0.008, colour, most, 0.2, side="right", shade=0.0)
+        for lost, shift, side in ((single, -0.006, "right"), (two, 0.006, "left")):
+            looks = {"xycoords": ("data", "axes fraction"), "fontsize": 5.3, "color": style.dark(colour)}
+            above.annotate(
+                f"{lost.failing:.{int(lost.failing < 9.95)}f}", (at + shift, 1.0), ha=side, va="bottom", **looks
+            )
+        agents = data.searches["mean"].sel(metric="G", trained=trained, tested=tested)
+        box(below, at - 0.05, agents.sel(kind=SINGLE).values, colour, "filled", 0.085)
+        box(below, at + 0.05, agents.sel(kind=TWO).values, colour, "open", 0.085)
     for axes in (above, below):
         style.environment_axis(axes, borders=True)
         axes.set_xlim(-0.5, len(ENVIRONMENT_NAMES) - 0.5)
     above.set_ylabel(LAST_WHIFF)
-    style.title(above, "a", "Last whiff of searches that fail")
+    style.title(above, "a", "Last whiff of searches that fail, and their share in per cent: single-Q, two-Q", pad=12)
     below.set(xlabel="trained in", ylabel="mean return $G$")
     style.title(below, "b", "Return")
     handles = [Patch(facecolor="none", edgecolor="none", label="tested in:")]
@@ -39,20 +47,43 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    first, last = ENVIRONMENT_NAMES[0], ENVIRONMENT_NAMES[-1]
-    single, two = (data.searches.sel(kind=kind) for kind in (SINGLE, TWO))
-    to_poor, to_rich = (single.sel(trained=a, tested=b) for a, b in ((first, last), (last, first)))
+    return words.caption("fig4", data)()
 
-    def middle(agents: xr.Dataset, trained: str, tested: str | slice = slice(None)) -> float:
-        return words.middle(agents["mean"].sel(metric="G", trained=trained, tested=tested))
 
-    pairs = ((first, first), (last, last), (first, last), (last, first))
-    return words.caption("fig4", data)(
+def table(data: Datasets) -> words.Table:
+    rows = []
+    for (trained, tested), lost in _pairs(data).items():
+        returns = (words.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
+        columns = (returns, *([words.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
+        rows.append((f"{trained}\u00a0→\u00a0{tested}", [" · ".join(column) for column in columns]))
+    return words.Table(["return", "fail (%)", "no whiff (%)", "agents in a"], rows)
+
+
+def alt(data: Datasets) -> str:
+    pairs, (first, *_, last) = _pairs(data), ENVIRONMENT_NAMES
+    return words.caption("fig4_alt", data)(
         first=first,
         last=last,
-        to_poor=float(failing(data, to_poor["failures"])),
-        to_rich=float(failing(data, to_rich["failures"])),
-        last_whiff=median_last_whiff(data, to_poor["lost"]),
-        returns=[words.number(middle(single, *pair)) for pair in pairs],
-        gains=words.each(in_each(lambda name: middle(two, name) - middle(single, name)), "+.2f"),
+        home_first=pairs[first, first][0].failing,
+        away_first=pairs[first, last][0].failing,
+        home_last=pairs[last, last][0].failing,
+        away_last=pairs[last, first][0].failing,
+        higher=sum(_median(data, TWO, *pair) > _median(data, SINGLE, *pair) for pair in pairs),
     )
+
+
+_COLUMNS = (("failing", ".1f"), ("silent", ".0f"), ("agents", ".0f"))
+
+
+def _pairs(data: Datasets) -> dict[tuple[str, str], tuple[LastWhiffs, LastWhiffs]]:
+    """Last whiffs of single-Q and two-Q agents by the environments of training and test."""
+
+    def lost(kind: str, trained: str, tested: str) -> LastWhiffs:
+        return LastWhiffs.of(data, data.searches.sel(kind=kind, trained=trained, tested=tested))
+
+    every = product(ENVIRONMENT_NAMES, ENVIRONMENT_NAMES)
+    return {pair: (lost(SINGLE, *pair), lost(TWO, *pair)) for pair in every}
+
+
+def _median(data: Datasets, kind: str, trained: str, tested: str) -> float:
+    return words.middle(data.searches["mean"].sel(metric="G", kind=kind, trained=trained, tested=tested))

@@ -40,9 +40,16 @@ def caption(data: Datasets) -> str:
     return words.caption("fig5", data)(
         zero="The two chains share state 0" if shared else "Each chain has a state 0 of its own",
         states=2 * data.facts["horizon"] - shared,
-        tau=words.each(data.searches["tau"], ".0f"),
-        shares=words.medians(data.searches["training_share"]),
     )
+
+
+def table(data: Datasets) -> words.Table:
+    shares = data.searches["training_share"]
+    return words.table({"τ (moves)": (data.searches["tau"], ".0f"), "share of decisions in Q⁺": (shares, ".2f")})
+
+
+def alt(data: Datasets) -> str:
+    return words.caption("fig5_alt", data)(shares=words.ends(data.searches["training_share"]))
 
 
 def _diagram(axes: Axes, horizon: int, shared: bool) -> None:

@@ -3,9 +3,10 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.patches import Patch
 
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, at_home
 from whiffclock.paper.figures import style, words
@@ -16,6 +17,8 @@ NEEDS = ("two-Q at home", "two modes, same path")
 
 #: Cells nearer to the axis than this are its core, in the caption.
 _CORE = 3
+#: A share of fewer decisions is not drawn.
+_FEWEST = 10
 
 
 def draw(data: Datasets) -> Figure:
@@ -39,20 +42,46 @@ def draw(data: Datasets) -> Figure:
         axes.tick_params(labelbottom=axes in grid[-1])
         axes.set_xlabel("x downwind of the source (cells)" if axes in grid[-1] else "")
     plume_note(grid[0, 0], data)
+    greys = {"no blank ends (a), no decision (b)": style.PALE, f"fewer than {_FEWEST} decisions (b)": style.FADED}
+    handles = [Patch(facecolor=grey, edgecolor=style.GREY, lw=0.4, label=label) for label, grey in greys.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
     return figure
 
 
 def caption(data: Datasets) -> str:
-    decisions, contours = data["usage"]["decisions"], data["usage"].attrs["contours"]
-    core = abs(decisions["y"] - data.facts["source"][1]) <= _CORE
-    return words.caption("fig6", data)(
-        contours=words.listing(str(level) for level in contours),
-        shares=words.medians(at_home(data.searches["share"], TWO)),
-        near=_CORE,
-        core=words.each(_share(decisions.where(core).sum(["x", "y"]))),
-        edge=words.each(_share(decisions.where(~core).sum(["x", "y"]))),
-        tau=words.each(data.searches["tau"], ".0f"),
+    levels = words.listing(str(level) for level in data["usage"].attrs["contours"])
+    return words.caption("fig6", data)(contours=levels, near=_CORE, fewest=_FEWEST)
+
+
+def table(data: Datasets) -> words.Table:
+    core, edge = _core_and_edge(data)
+    return words.table(
+        {
+            "τ (moves)": (data.searches["tau"], ".0f"),
+            "share of decisions in Q⁺": (at_home(data.searches["share"], TWO), ".2f"),
+            "near the axis": (core, ".2f"),
+            "further out": (edge, ".2f"),
+        }
     )
+
+
+def alt(data: Datasets) -> str:
+    core, edge = map(words.ends, _core_and_edge(data))
+    blank, near = data["usage"]["blank"], _near_axis(data)
+    short, long = (words.ends(blank.where(there).median(["x", "y"]), ".0f", "snapshots") for there in (near, ~near))
+    return words.caption("fig6_alt", data)(near=_CORE, core=core, edge=edge, short=short, long=long)
+
+
+def _near_axis(data: Datasets) -> xr.DataArray:
+    """bool[y]."""
+    return abs(data["usage"]["y"] - data.facts["source"][1]) <= _CORE
+
+
+def _core_and_edge(data: Datasets) -> tuple[xr.DataArray, xr.DataArray]:
+    """Share of decisions in Q+ near the axis, and further out: float[environment]."""
+    decisions, near = data["usage"]["decisions"], _near_axis(data)
+    core, edge = (_share(decisions.where(there).sum(["x", "y"])) for there in (near, ~near))
+    return core, edge
 
 
 def _share(decisions: xr.DataArray) -> xr.DataArray:
@@ -85,7 +114,11 @@ def _smooth(cells: np.ndarray) -> np.ndarray:
 
 
 def _usage(axes: Axes, data: Datasets, name: str) -> AxesImage:
-    usage = _share(data["usage"]["decisions"].sel(environment=name))
-    if not usage.notnull().any():
-        style.empty(axes, "nobody went anywhere", scales=True)
-    return draw_map(axes, data, usage, cmap="PRGn", vmin=0, vmax=1)
+    decisions = data["usage"]["decisions"].sel(environment=name)
+    total = decisions.sum("mode")
+    few = xr.ones_like(total).where((total > 0) & (total < _FEWEST))
+    usage = _share(decisions).where(total >= _FEWEST)
+    if not total.any():
+        style.empty(axes, "no decisions", scales=True)
+    draw_map(axes, data, few, cmap=ListedColormap([style.FADED]))
+    return draw_map(axes, data, usage, cmap="viridis", vmin=0, vmax=1)

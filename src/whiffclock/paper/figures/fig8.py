@@ -1,6 +1,7 @@
 """Fig. 8, the Bayesian agent's recovery: the geometry of its paths after many different histories."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,9 +23,10 @@ _TAIL = 0.005
 def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 2.3)
     panels = figure.subplots(1, len(style.METRICS))
-    for axes, (metric, (label, unit)) in zip(panels, style.METRICS.items(), strict=True):
+    for letter, axes, (metric, (label, unit)) in zip("abcde", panels, style.METRICS.items(), strict=True):
         style.environment_axis(axes, rotate=True)
         axes.set_ylabel(f"{label} ({unit})")
+        style.title(axes, letter)
         if data["branches"]["weight"].any():
             _violins(axes, data, metric)
         else:
@@ -35,7 +37,7 @@ def draw(data: Datasets) -> Figure:
         for e, (name, share) in enumerate(shares.items()):
             looks = {"fontsize": 5.5, "color": style.dark(style.COLOURS[name]), "ha": "center", "va": "bottom"}
             panels[-1].annotate(f"{100 * share:.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), **looks)
-        panels[-1].set_title("never returns:", fontsize=5.5, color=style.GREY, pad=8, loc="left")
+        style.title(panels[-1], "e", "never returns:", pad=10)
     return figure
 
 
@@ -43,18 +45,33 @@ def caption(data: Datasets) -> str:
     intro = words.caption("fig8", data)(tail=100 * _TAIL)
     if not data["branches"]["weight"].any():
         return f"{intro} The searches met no whiff to branch from, so that all {len(style.METRICS)} panels are empty."
-    weights = {name: branches_in(data, name)["weight"].values for name in style.COLOURS}
-    medians = (
-        f"{label} {words.each(in_each(partial(_median, data, metric)), '.0f')} {unit}"
-        for metric, (label, unit) in style.METRICS.items()
+    effective = words.listing(words.number(_effective(data, name), ".1f") for name in style.COLOURS)
+    return f"{intro} {words.caption('fig8_numbers', data)(effective=effective)}"
+
+
+def table(data: Datasets) -> words.Table | None:
+    if not data["branches"]["weight"].any():
+        return None
+    medians: dict[str, Any] = {
+        label: (in_each(partial(_median, data, metric)), ".0f") for metric, (label, _) in style.METRICS.items()
+    }
+    return words.table(
+        medians
+        | {
+            "never returns (%)": (in_each(lambda name: 100 * _never(data, name)), ".0f"),
+            "histories": (in_each(lambda name: branches_in(data, name).sizes["branch"]), ",.0f"),
+            "effective searches": (in_each(partial(_effective, data)), ".1f"),
+        }
     )
-    numbers = words.caption("fig8_numbers", data)(
-        counts=words.each(in_each(lambda name: len(weights[name])), ",.0f"),
-        equal=words.each(in_each(lambda name: _counting(weights[name])), ",.0f"),
-        medians="; ".join(medians),
-        never=words.each(in_each(lambda name: 100 * _never(data, name)), ".0f"),
+
+
+def alt(data: Datasets) -> str:
+    if not data["branches"]["weight"].any():
+        return words.caption("fig8_none", data)()
+    return words.caption("fig8_alt", data)(
+        search=words.ends(in_each(partial(_median, data, "upwind_search")), ".0f", "cells"),
+        begins=words.ends(in_each(partial(_median, data, "backtracking_initiation")), ".0f", "moves"),
     )
-    return f"{intro} {numbers}"
 
 
 def _violins(axes: Axes, data: Datasets, metric: str) -> None:
@@ -77,8 +94,11 @@ def _branches(data: Datasets, metric: str, environment: str) -> tuple[np.ndarray
     return branches["geometry_of"].sel(geometry=metric).values, branches["weight"].values
 
 
-def _counting(weights: np.ndarray) -> float:
-    """How many equal weights would be as good."""
+def _effective(data: Datasets, environment: str) -> float:
+    """How many searches of equal weight would be as good."""
+    branches = branches_in(data, environment)
+    _, trial = np.unique(branches["trial"].values, return_inverse=True)
+    weights = np.bincount(trial, branches["weight"].values)
     return float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
 
 

@@ -1,7 +1,10 @@
 """The plane of the search: maps of the plume, paths that darken as the clock runs, and the measures of a path."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -14,17 +17,20 @@ from matplotlib.patches import Circle
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
-from whiffclock.geometry import geometry
+from whiffclock.geometry import MAIN_TRUNCATION, Truncation, geometry
 from whiffclock.paper.dataset import Datasets
-from whiffclock.paper.figures.style import GREY, INK, SOURCE, clock_colours
+from whiffclock.paper.figures.style import FADED, GREY, INK, SOURCE, clock_colours
+
+#: As far as a path was trained by blanks that a whiff ended; the rest is drawn thin and grey.
+TRAINED: Truncation = "longest blank"
 
 _VEIL = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
 _ARROW = {"arrowstyle": "<|-|>", "color": INK, "lw": 0.7, "mutation_scale": 5, "shrinkA": 0, "shrinkB": 0}
 _LINE = {"arrowstyle": "-", "lw": 0.5, "color": INK}
 _BADGE = {"boxstyle": "circle,pad=0.18", "fc": "white", "ec": INK, "lw": 0.6}
 _NUMBER: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5, "bbox": _BADGE, "zorder": 6}
-#: Shades along a path.
-_SHADES = 24
+#: Shades along a path, for a line of one point.
+_SHADES = 22
 
 
 def extent(data: Datasets, cells: xr.DataArray) -> tuple[float, float, float, float]:
@@ -65,20 +71,40 @@ def limits(paths: Iterable[ArrayLike], pad: float = 0.06) -> Bbox:
     return Bbox([low - room, high + room])
 
 
-def trail(axes: Axes, path: np.ndarray, colour: str, width: float = 1.1, offset: ArrayLike = (0, 0)) -> None:
-    """One path, upwind to the left, from bright to dark; a dot where it starts, on a whiff."""
-    start = np.asarray(offset, dtype=np.float64)
-    points, moves = path + start, len(path) - 1
-    if moves >= 1:
-        cuts = np.linspace(0, moves, min(_SHADES, moves) + 1).round().astype(int)
-        pieces = [points[a : b + 1] for a, b in pairwise(cuts)]
-        shades = clock_colours(colour)(np.linspace(0, 1, len(pieces)))
-        lines = LineCollection(pieces, colors=shades, linewidths=width, capstyle="round", joinstyle="round")
-        axes.add_collection(lines, autolim=False)
-    else:
-        place = (float(points[0, 0]), float(points[0, 1]))
-        axes.annotate("no moves", place, (0, 6), textcoords="offset points", ha="center", fontsize=5.5, color=GREY)
-    axes.plot(*start, "o", ms=2.2 + width, color=SOURCE, mec="white", mew=0.4, zorder=3)
+@dataclass(frozen=True)
+class Void:
+    """A void trajectory in two parts: up to the longest blank of training, and from there on as far as it counts."""
+
+    trained: np.ndarray
+    beyond: np.ndarray
+
+    def draw(self, axes: Axes, colour: str, width: float = 1.1, offset: ArrayLike = (0, 0)) -> None:
+        """Upwind to the left, from bright to dark, then thin and grey; a dot where it starts, on a whiff."""
+        start = np.asarray(offset, dtype=np.float64)
+        points, moves = self.trained + start, len(self.trained) - 1
+        if len(self.beyond) > 1:
+            grey = LineCollection([self.beyond + start], colors=FADED, linewidths=0.25 + 0.2 * width, zorder=1.5)
+            axes.add_collection(grey, autolim=False)
+        if moves >= 1:
+            shades = min(round(_SHADES * width), moves)
+            cuts = np.linspace(0, moves, shades + 1).round().astype(int)
+            pieces = [points[a : b + 1] for a, b in pairwise(cuts)]
+            colours = clock_colours(colour)(np.linspace(0, 1, len(pieces)))
+            lines = LineCollection(pieces, colors=colours, linewidths=width, capstyle="round", joinstyle="round")
+            axes.add_collection(lines, autolim=False)
+        elif len(self.beyond) <= 1:
+            place = (float(start[0]), float(start[1]))
+            axes.annotate("no moves", place, (0, 6), textcoords="offset points", ha="center", fontsize=5.5, color=GREY)
+        axes.plot(*start, "o", ms=1.2 + 1.7 * width, color=SOURCE, mec="white", mew=0.4, zorder=3)
+
+
+def voids(data: Datasets, ensemble: str, mode: str, environment: str) -> dict[int, Void]:
+    """Void trajectories of an ensemble in one mode, by agent."""
+    found = data["recoveries"].sel(ensemble=ensemble, mode=mode, trained=environment)
+    paths = found["path"].sel(axis=["x", "y"]).transpose("agent", "step", "axis").values.astype(np.int64)
+    steps = found["steps"].sel(truncation=[TRAINED, MAIN_TRUNCATION]).transpose("agent", "truncation").values
+    parts = zip(found["agent"].values.tolist(), paths, steps.astype(int), strict=True)
+    return {agent: Void(path[: first + 1], path[first : last + 1]) for agent, path, (first, last) in parts}
 
 
 def wind(axes: Axes, x: float = 0.98, y: float = 0.94) -> None:
@@ -98,27 +124,30 @@ def legibility(path: np.ndarray) -> float:
 
 
 def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
-    """The five measures of geometry on a path, with arrows, numbered as in the caption."""
+    """The five measures of geometry on a path, numbered as in the caption: upwind ones below it, the return above."""
     shape = geometry(path)
     (left, low), (right, high) = path.min(axis=0), path.max(axis=0)
     room = 0.1 * max(right - left, high - low, 10.0)
-    base, turn = low - 2.4 * room, path[shape.surge_length, 1]
-    shown = limits([path, [[left - room, low - 3.6 * room], [right + 2.2 * room, high + 2.4 * room]]], 0)
-    trail(axes, path, colour, 1.3)
-    _span(axes, 1, (0, high + room), (-shape.surge_length, high + room), above=room)
-    _span(axes, 2, (right + room, low), (right + room, high))
-    _span(axes, 3, (0, low - room), (left, low - room))
-    _span(axes, 4, (left, base), (right, base))
+    top, middle, bottom = high + 1.2 * room, low - room, low - 2.6 * room
+    returned = float(left + shape.backtracking_after_extreme)
+    shown = limits([path, [[left - room, bottom - room], [right + 2.4 * room, top + room]]], 0)
+    Void(path, path[-1:]).draw(axes, colour, 1.3)
+    _span(axes, 1, (-shape.surge_length, middle), (0, middle), room)
+    _span(axes, 2, (right + 1.4 * room, low), (right + 1.4 * room, high), room)
+    _span(axes, 3, (left, bottom), (0, bottom), room)
+    _span(axes, 4, (left, top), (returned, top), room)
     if not math.isnan(shape.backtracking_initiation):
         at = path[int(shape.backtracking_initiation)].astype(float)
         axes.plot(*at, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
-        axes.annotate("5", (at[0], at[1]), (0, 14), textcoords="offset points", arrowprops=_LINE, **_NUMBER)
-    for x, bottom in ((0.0, low - room), (-shape.surge_length, turn), (left, base), (right, base)):
-        axes.plot([x, x], [bottom, high + room], color=GREY, lw=0.4, ls=(0, (2, 2)), zorder=0)
+        axes.annotate("5", (at[0], at[1]), (12, 13), textcoords="offset points", arrowprops=_LINE, **_NUMBER)
+    for x, foot, head in ((0, bottom, 0), (-shape.surge_length, middle, 0), (left, bottom, top), (returned, low, top)):
+        axes.plot([x, x], [foot, head], color=GREY, lw=0.4, ls=(0, (2, 2)), zorder=0)
     axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)", ylabel="y (cells)")
 
 
-def _span(axes: Axes, name: int, a: tuple[float, float], b: tuple[float, float], above: float = 0.0) -> None:
+def _span(axes: Axes, name: int, a: tuple[float, float], b: tuple[float, float], room: float) -> None:
+    """An arrow between two places, with a number on it, or beside it if it is short."""
     axes.annotate("", a, b, arrowprops=_ARROW)
-    x, y = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + above
-    axes.text(x, y, str(name), **_NUMBER)
+    length = math.dist(a, b)
+    x, y = (a[0] + b[0]) / 2, (a[1] + b[1]) / 2
+    axes.text(x if length > 2 * room else b[0] + room, y, str(name), **_NUMBER)

@@ -21,13 +21,19 @@ def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 6.6)
     grid = figure.subplots(3, 3)
     for j, metric in enumerate(style.PERFORMANCE):
-        single, two = (_medians(data, kind, metric).values for kind in (SINGLE, TWO))
-        low, high = min(single.min(), two.min()), max(single.max(), two.max())
-        for axes, values in zip(grid[:2, j], (single, two), strict=True):
-            image = _matrix(axes, values, low, max(high, low + 1e-6), "viridis", ".2f")
+        single, two = (_agents(data, kind, metric) for kind in (SINGLE, TWO))
+        middles = [np.median(agents, axis=0) for agents in (single, two)]
+        low, high = np.min(middles), max(np.max(middles), np.min(middles) + 1e-6)
+        for axes, agents, middle in zip(grid[:2, j], (single, two), middles, strict=True):
+            quartiles = np.quantile(agents, [0.25, 0.75], axis=0).transpose(1, 2, 0)
+            notes = [["–".join(words.number(end) for end in pair) for pair in row] for row in quartiles]
+            image = _matrix(axes, middle, low, high, "viridis", ".2f", notes)
         figure.colorbar(image, ax=list(grid[:2, j]), aspect=68, **_BAR)
-        most = max(float(np.abs(two - single).max()), 1e-6)
-        image = _matrix(grid[2, j], two - single, -most, most, "PRGn", "+.2f")
+        difference = middles[1] - middles[0]
+        most = max(float(np.abs(difference).max()), 1e-6)
+        better = (two[:, None] > single).mean(axis=(0, 1))
+        notes = [[f"{share:.0%}" for share in row] for row in better]
+        image = _matrix(grid[2, j], difference, -most, most, "PRGn", "+.2f", notes)
         figure.colorbar(image, ax=grid[2, j], aspect=34, **_BAR)
     headings = [f"{row}: {label}" for row in (SINGLE, TWO, "difference") for label in style.PERFORMANCE.values()]
     for letter, axes, text in zip("abcdefghi", grid.flat, headings, strict=True):
@@ -44,14 +50,27 @@ def caption(data: Datasets) -> str:
         trained, tested = away.idxmin()
         return f"{words.number(away.min())} (from {trained} to {tested})"
 
-    gains = _medians(data, TWO, "G") - _medians(data, SINGLE, "G")
-    return words.caption("s1", data)(
-        single=worst(SINGLE),
-        two=worst(TWO),
+    return words.caption("s1", data)(single=worst(SINGLE), two=worst(TWO))
+
+
+def table(data: Datasets) -> words.Table:
+    gains = {metric: _gains(data, metric).mean("tested") for metric in style.PERFORMANCE}
+    names = {"G": "G", "T_min/T": "Tₘᵢₙ/T", "f+": "f⁺"}
+    return words.table({f"two-Q minus single-Q, {names[m]}": (gain, "+.3f") for m, gain in gains.items()})
+
+
+def alt(data: Datasets) -> str:
+    gains, single = _gains(data, "G"), _medians(data, SINGLE, "G")
+    return words.caption("s1_alt", data)(
+        lowest=words.number(float(single.min())),
+        highest=words.number(float(single.max())),
         higher=int((gains > 0).sum()),
         pairs=gains.size,
-        gains=words.each(gains.mean("tested"), "+.2f"),
     )
+
+
+def _gains(data: Datasets, metric: str) -> xr.DataArray:
+    return _medians(data, TWO, metric) - _medians(data, SINGLE, metric)
 
 
 def _medians(data: Datasets, kind: str, metric: str) -> xr.DataArray:
@@ -59,13 +78,22 @@ def _medians(data: Datasets, kind: str, metric: str) -> xr.DataArray:
     return data.searches["mean"].sel(kind=kind, metric=metric).median("agent").transpose("trained", "tested")
 
 
-def _matrix(axes: Axes, values: np.ndarray, low: float, high: float, cmap: str, form: str) -> AxesImage:
+def _agents(data: Datasets, kind: str, metric: str) -> np.ndarray:
+    """float[agent, trained, tested]."""
+    return data.searches["mean"].sel(kind=kind, metric=metric).transpose("agent", "trained", "tested").values
+
+
+def _matrix(
+    axes: Axes, values: np.ndarray, low: float, high: float, cmap: str, form: str, notes: list[list[str]]
+) -> AxesImage:
+    """Numbers as colours, with a note below each."""
     image = axes.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="auto")
     for (trained, tested), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value))
-        ink = "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"
+        looks: dict[str, Any] = {"color": "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"}
         weight, text = "bold" if trained == tested else "normal", words.number(value, form)
-        axes.text(tested, trained, text, ha="center", va="center", fontsize=6.5, color=ink, fontweight=weight)
+        axes.text(tested, trained - 0.02, text, ha="center", va="bottom", fontsize=6.5, fontweight=weight, **looks)
+        axes.text(tested, trained + 0.1, notes[trained][tested], ha="center", va="top", fontsize=5.2, **looks)
     axes.set_xticks(range(len(values)), ENVIRONMENT_NAMES)
     axes.set_yticks(range(len(values)), ENVIRONMENT_NAMES, rotation=90, va="center")
     axes.tick_params(length=0)

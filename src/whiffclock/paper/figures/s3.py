@@ -25,30 +25,56 @@ def draw(data: Datasets) -> Figure:
     for letter, axes in zip("abcd", panels, strict=True):
         style.title(axes, letter)
         axes.set_xlabel("τ (moves)")
-    handles = [Line2D([], [], color=colour, marker="o", ms=2.5, label=name) for name, colour in style.COLOURS.items()]
+    looks = zip(style.COLOURS.items(), style.MARKERS, strict=True)
+    handles = [
+        Line2D([], [], ls="", color=style.dark(colour), marker=marker, ms=3.5, label=name)
+        for (name, colour), marker in looks
+    ]
     handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc="none", mec=style.GREY, label="chosen τ"))
     figure.legend(handles=handles, loc="outside upper center", ncols=5)
     return figure
 
 
 def caption(data: Datasets) -> str:
-    returns = data.searches["scan_mean"].sel(metric="G").median("replica")
     shorter = data.facts["scan_episodes"] < data.facts["episodes"]
     return words.caption("s3", data)(
-        tau=words.each(data.searches["tau"], ".0f"),
-        spans=words.each(returns.max("tau_scanned") - returns.min("tau_scanned")),
+        lines="; lines join medians" if data.searches.sizes["replica"] > 1 else "",
         shorter=" These trainings are shorter than those of the other figures." if shorter else "",
     )
 
 
+def table(data: Datasets) -> words.Table:
+    return words.table({"chosen τ (moves)": (data.searches["tau"], ".0f"), "span of median G": (_spans(data), ".2f")})
+
+
+def alt(data: Datasets) -> str:
+    taus, shares = data.searches["tau_scanned"], data.searches["scan_share"]
+    lowest, highest = int(taus.min()), int(taus.max())
+    return words.caption("s3_alt", data)(
+        lowest=lowest,
+        highest=highest,
+        low=words.ends(shares.sel(tau_scanned=lowest)),
+        high=words.ends(shares.sel(tau_scanned=highest)),
+        tau=words.ends(data.searches["tau"], ".0f", "moves"),
+        spans=words.ends(_spans(data)),
+    )
+
+
+def _spans(data: Datasets) -> xr.DataArray:
+    """Median return with the best tau minus that with the worst."""
+    returns = data.searches["scan_mean"].sel(metric="G").median("replica")
+    return returns.max("tau_scanned") - returns.min("tau_scanned")
+
+
 def _against_tau(axes: Axes, data: Datasets, values: xr.DataArray) -> None:
-    """Medians over agents as lines, agents as dots, rings at the chosen tau."""
+    """Agents as points, medians as lines if there are several agents, rings at the chosen tau."""
     tau = values["tau_scanned"].values
-    for name, colour in style.COLOURS.items():
+    for (name, colour), marker in zip(style.COLOURS.items(), style.MARKERS, strict=True):
         here = values.sel(trained=name).transpose("tau_scanned", "replica")
         middle = here.median("replica")
-        axes.plot(tau, middle, color=colour)
-        axes.plot(tau, here, "o", ms=2.5, color=style.dark(colour), mec="white", mew=0.3)
+        if here.sizes["replica"] > 1:
+            axes.plot(tau, middle, color=colour, lw=0.9)
+        axes.plot(tau, here, marker, ls="", ms=3, color=style.dark(colour), mec="white", mew=0.3)
         chosen = middle.sel(tau_scanned=int(data.searches["tau"].sel(trained=name)), method="nearest")
         axes.plot(chosen["tau_scanned"], chosen, "o", ms=6, mfc="none", mec=style.dark(colour), mew=0.9)
     axes.set_xscale("log")

@@ -3,12 +3,13 @@
 import math
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery, void_path
+from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
 from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.plane import limits, trail
+from whiffclock.paper.figures.plane import TRAINED, Void, limits, voids
 
 TITLE = "All policies"
 NEEDS = ("single-Q at home", "two-Q at home")
@@ -22,7 +23,7 @@ _BAR = 50
 
 def draw(data: Datasets) -> Figure:
     paths = [[_paths(data, *column, name) for column in _COLUMNS.values()] for name in style.COLOURS]
-    spans = [np.ptp(path, axis=0) for row in paths for panel in row for path in panel]
+    spans = [np.ptp(path.trained, axis=0) for row in paths for panel in row for path in panel]
     cell = 1.12 * np.max([*spans, (10, 10)], axis=0)
     across, tall = _across(len(paths[0][0]), cell)
     figure = style.new_figure(style.TWO_COLUMNS, len(paths) * (tall + 0.08) + 0.45)
@@ -38,21 +39,36 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    moves = [recovery(data, *column)["steps"] for column in _COLUMNS.values()]
     returns = at_home(data.searches["mean"], SINGLE).sel(metric="G")
     return words.caption("s4", data)(
+        trained=TRAINED,
         agents=returns.sizes["agent"],
-        moves=[words.medians(steps, ".0f") for steps in moves],
         highest=words.number(float(returns.max())),
         lowest=words.number(float(returns.min())),
     )
 
 
-def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[np.ndarray]:
-    """Paths of the agents of an environment, as far as they count; the best agent comes first."""
+def table(data: Datasets) -> words.Table:
+    names = ("single-Q", "Q⁻", "Q⁺")
+    moves = {name: (_moves(data, *column), ".0f") for name, column in zip(names, _COLUMNS.values(), strict=True)}
+    return words.table(moves)
+
+
+def alt(data: Datasets) -> str:
+    moves = words.ends(_moves(data, SINGLE, MODE), ".0f", "moves")
+    return words.caption("s4_alt", data)(agents=data.searches.sizes["agent"], moves=moves)
+
+
+def _moves(data: Datasets, ensemble: str, mode: str) -> xr.DataArray:
+    return recovery(data, ensemble, mode, TRAINED)["steps"]
+
+
+def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[Void]:
+    """Paths of the agents of an environment; the best agent comes first."""
     returns = at_home(data.searches["mean"], ensemble).sel(metric="G", environment=environment)
     ordered = returns["agent"].values[np.argsort(-returns.values, kind="stable")]
-    return [void_path(data, ensemble, mode, environment, agent) for agent in ordered]
+    found = voids(data, ensemble, mode, environment)
+    return [found[agent] for agent in ordered.tolist()]
 
 
 def _across(agents: int, cell: np.ndarray) -> tuple[int, float]:
@@ -64,12 +80,15 @@ def _across(agents: int, cell: np.ndarray) -> tuple[int, float]:
     return agents, _TALLEST
 
 
-def _thumbnails(axes: Axes, paths: list[np.ndarray], colour: str, cell: np.ndarray, across: int) -> None:
+def _thumbnails(axes: Axes, paths: list[Void], colour: str, cell: np.ndarray, across: int) -> None:
     down = math.ceil(len(paths) / across)
     for place, path in enumerate(paths):
-        box = limits([path], 0)
-        centre = cell * (place % across + 0.5, -(place // across + 0.5))
-        trail(axes, path, colour, 0.6, centre - [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
+        box = limits([path.trained], 0)
+        middle = np.array([box.x0 + box.x1, box.y0 + box.y1]) / 2
+        inside = (np.abs(path.beyond - middle) <= 0.5 * cell).all(axis=1)
+        within = path.beyond if inside.all() else path.beyond[: inside.argmin()]
+        offset = cell * (place % across + 0.5, -(place // across + 0.5)) - middle
+        Void(path.trained, within).draw(axes, colour, min(0.6, 3.5 / across), offset)
     axes.set(xlim=(0, across * cell[0]), ylim=(-down * cell[1], 0), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color("#CCCCCC")

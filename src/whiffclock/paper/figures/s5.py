@@ -1,13 +1,16 @@
 """Fig. S5, other initial conditions in training: geometry of single-Q agents."""
 
+import xarray as xr
 from matplotlib.figure import Figure
 
-from whiffclock.paper.dataset import CONDITIONS, MODE, SINGLE, Datasets, recovery
+from whiffclock.paper.dataset import CONDITIONS, ENVIRONMENT_NAMES, MODE, SINGLE, Datasets, recovery
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import metric_panels
 
 TITLE = "Geometry of recovery after training from other starts"
 NEEDS = ("single-Q training", "initial conditions")
+
+_MASKS = ("own mask", "one mask")
 
 
 def draw(data: Datasets) -> Figure:
@@ -20,11 +23,25 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    found = {condition: recovery(data, ensemble, MODE) for condition, ensemble in CONDITIONS.items()}
-    search = {condition: one["geometry_of"].sel(geometry="upwind_search") for condition, one in found.items()}
-    return words.caption("s5", data)(
-        own=words.each(found["any time, own mask"]["start_cells"], ",.0f"),
-        one=words.number(float(found["any time, one mask"]["start_cells"].max()), ",.0f"),
-        search="; ".join(f"{condition}: {words.medians(one, '.0f')}" for condition, one in search.items()),
-        few=" With so few agents, spreads are rough." if data.facts["seeds"] < 8 else "",
+    few = " With so few agents, spreads are rough." if data.facts["seeds"] < 8 else ""
+    return words.caption("s5", data)(few=few)
+
+
+def table(data: Datasets) -> words.Table:
+    masks = {mask: recovery(data, CONDITIONS[f"any time, {mask}"], MODE)["start_cells"] for mask in _MASKS}
+    return words.table(
+        {f"start cells, {mask}": (cells, ",.0f") for mask, cells in masks.items()}
+        | {f"upwind search, {condition}": (search, ".0f") for condition, search in _searches(data).items()}
     )
+
+
+def alt(data: Datasets) -> str:
+    (first, *_, last), medians = ENVIRONMENT_NAMES, [words.medians(one) for one in _searches(data).values()]
+    growing = sum(bool(one.sel(environment=last) > one.sel(environment=first)) for one in medians)
+    return words.caption("s5_alt", data)(first=first, last=last, growing=growing)
+
+
+def _searches(data: Datasets) -> dict[str, xr.DataArray]:
+    """Upwind search by condition."""
+    found = {condition: recovery(data, ensemble, MODE)["geometry_of"] for condition, ensemble in CONDITIONS.items()}
+    return {condition: one.sel(geometry="upwind_search") for condition, one in found.items()}

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -16,18 +17,22 @@ from whiffclock.paper.dataset import ENVIRONMENT_NAMES
 
 #: One colour per environment, throughout; distinct for colour-blind readers (after Okabe and Ito).
 COLOURS = {"denser": "#0072B2", "dense": "#009E73", "sparse": "#E69F00", "sparser": "#D55E00"}
-INK, GREY, PALE = "#222222", "#666666", "#E4E4E4"
+#: Lines and markers of the environments, where colour alone could fail.
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+MARKERS = ("o", "s", "^", "D")
+INK, GREY, FADED, PALE = "#222222", "#666666", "#A8A8A8", "#E4E4E4"
 SOURCE = "#C00000"
 
 #: Widths in inches: one column of a paper, and two.
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 
-#: What the axes of geometry are called: name of the metric, then its unit.
+#: What the axes of geometry are called: name of the metric, then its unit. The length of the return is the one that
+#: the paper draws, after the upwind extreme (R13).
 METRICS = {
     "surge_length": ("surge length", "cells"),
     "cast_width": ("cast width", "cells"),
     "upwind_search": ("upwind search", "cells"),
-    "backtracking": ("backtracking", "cells"),
+    "backtracking_after_extreme": ("return length", "cells"),
     "backtracking_initiation": ("return begins", "moves"),
 }
 #: What the axes of performance are called.
@@ -70,10 +75,10 @@ def clock_colours(colour: str) -> LinearSegmentedColormap:
     return LinearSegmentedColormap.from_list(colour, [0.45 * base + 0.55, base, 0.3 * base])
 
 
-def title(axes: Axes, letter: str = "", text: str = "", colour: str = INK) -> None:
-    """A panel's letter, in bold, and its title."""
+def title(axes: Axes, letter: str = "", text: str = "", colour: str = INK, pad: float | None = None) -> None:
+    """A panel's letter, in bold, and its title, ``pad`` points above the panel."""
     bold = rf"$\mathbf{{{letter}}}$" if letter else ""
-    axes.set_title("  ".join(part for part in (bold, text) if part), loc="left", color=colour)
+    axes.set_title("  ".join(part for part in (bold, text) if part), loc="left", color=colour, pad=pad)
 
 
 def environment_title(axes: Axes, name: str, letter: str = "", text: str = "") -> None:

@@ -1,36 +1,42 @@
 """Violins over weighted values, and over the last whiffs of failed searches."""
 
-from typing import Literal
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from whiffclock.paper.dataset import Datasets
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, in_each
 from whiffclock.paper.figures.style import GREY, INK, dark, tint
-from whiffclock.paper.figures.words import number
 from whiffclock.paper.quantiles import weighted_quantiles
 
 Side = Literal["both", "left", "right"]
 LAST_WHIFF = "x of the last whiff (cells)"
+_SHIFT = {"both": 0.0, "left": -1.0, "right": 1.0}
 
 #: Least bandwidth (values are whole cells and moves), and for how many of them a density goes on beyond all values.
 _LEAST, _BEYOND = 0.6, 2.0
 
 
-def bandwidth(values: np.ndarray, weights: np.ndarray) -> float:
-    """Silverman's, for weighted values: fewer count than there are if their weights are uneven."""
+def bandwidth(values: np.ndarray, weights: np.ndarray, count: float | None = None) -> float:
+    """Silverman's, for ``count`` values; by default, fewer than there are if their weights are uneven."""
     share = weights / weights.sum()
     spread = np.sqrt(share @ (values - share @ values) ** 2)
     low, high = weighted_quantiles(values, weights, [0.25, 0.75])
     if high > low:
         spread = min(spread, (high - low) / 1.34)
-    return max(_LEAST, float(0.9 * spread * (1 / (share @ share)) ** -0.2))
+    return max(_LEAST, float(0.9 * spread * (count or 1 / (share @ share)) ** -0.2))
 
 
-def density(values: np.ndarray, weights: np.ndarray, grid: np.ndarray, lowest: float) -> np.ndarray:
+def density(
+    values: np.ndarray, weights: np.ndarray, grid: np.ndarray, lowest: float, count: float | None = None
+) -> np.ndarray:
     """Weighted Gaussian kernel density on ``grid``; what would leak below ``lowest`` is reflected."""
-    width, share = bandwidth(values, weights), weights / weights.sum()
+    width, share = bandwidth(values, weights, count), weights / weights.sum()
 
     def kernels(centres: np.ndarray) -> np.ndarray:
         return np.exp(-0.5 * ((grid[:, None] - centres) / width) ** 2) @ share
@@ -42,6 +48,7 @@ def density(values: np.ndarray, weights: np.ndarray, grid: np.ndarray, lowest: f
 def violin(
     axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str, *,
     width: float = 0.8, side: Side = "both", shade: float = 0.5, lowest: float = 0.0, tail: float = 0.0,
+    count: float | None = None,
 ) -> None:  # fmt: skip
     """One violin of greatest width ``width``, or half of one, with weighted median and quartiles.
 
@@ -52,13 +59,13 @@ def violin(
     counting = np.isfinite(values) & (weights > 0)
     if not counting.any():
         return
-    _quartiles(axes, at + {"both": 0.0, "left": -0.06, "right": 0.06}[side] * width, values, weights, colour)
+    _quartiles(axes, at + _SHIFT[side] * min(0.25 * width, 0.012), values, weights, colour)
     values, weights = values[counting], weights[counting]
-    beyond = _BEYOND * bandwidth(values, weights)
+    beyond = _BEYOND * bandwidth(values, weights, count)
     low = values.min() - beyond
     high = float(weighted_quantiles(values, weights, 1 - tail)) if tail else values.max() + beyond
     grid = np.linspace(max(low, lowest), max(high, low + beyond), 140)
-    shape = density(values, weights, grid, lowest)
+    shape = density(values, weights, grid, lowest, count)
     half = 0.5 * width * shape / shape.max()
     left, right = at - half * (side != "right"), at + half * (side != "left")
     axes.fill_betweenx(grid, left, right, facecolor=tint(colour, shade), edgecolor=dark(colour), lw=0.6, zorder=2)
@@ -69,35 +76,79 @@ def nothing(axes: Axes, at: float, height: float, word: str) -> None:
     axes.text(at, height, word, rotation=90, ha="center", va="bottom", fontsize=5.5, color=GREY)
 
 
-def last_whiffs(data: Datasets, lost: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
-    """Distances downwind of the source, and failed searches of all agents together, from ``lost[..., x]``."""
-    counts = lost.sum([name for name in lost.dims if name != "x"])
-    return counts["x"].values - float(data.facts["source"][0]), counts.values
+@dataclass(frozen=True)
+class LastWhiffs:
+    """Where failed searches of an ensemble smelled their last whiff; every agent with such searches counts the same.
+
+    Attributes
+    ----------
+    x, weights
+        Distances downwind of the source, and the share of the failures there, summed over agents.
+    agents, count
+        Number of agents that count, and of equal failures that would be as good as these.
+    failing, silent
+        Searches that fail, and failures without any whiff, which are not in the weights; in per cent.
+    """
+
+    x: np.ndarray
+    weights: np.ndarray
+    agents: int
+    count: float
+    failing: float
+    silent: float
+
+    @classmethod
+    def of(cls, data: Datasets, searches: xr.Dataset) -> LastWhiffs:
+        """From ``lost[agent, x]`` and ``failures[agent]``."""
+        lost, failures = searches["lost"].transpose("agent", "x").values, searches["failures"].values
+        each = lost.sum(axis=1)
+        lost, each, total = lost[each > 0], each[each > 0], np.nansum(failures)
+        return cls(
+            x=searches["x"].values - float(data.facts["source"][0]),
+            weights=(lost / each[:, None]).sum(axis=0),
+            agents=len(each),
+            count=float(len(each) ** 2 / (1 / each).sum()) if len(each) else 0.0,
+            failing=100 * float(np.nanmean(failures)) / data.facts["searches"],
+            silent=100 * float(1 - each.sum() / total) if total else float("nan"),
+        )
+
+    @property
+    def shown(self) -> float:
+        """Searches that fail after a whiff, in per cent."""
+        return self.failing * (1 - self.silent / 100) if self.agents else 0.0
+
+    @property
+    def median(self) -> float:
+        """The median distance; NaN without failures."""
+        return float(weighted_quantiles(self.x, self.weights, 0.5)) if self.agents else float("nan")
+
+    def density(self, grid: np.ndarray) -> np.ndarray:
+        """Density per cell."""
+        return density(self.x, self.weights, grid, float(self.x[0]), self.count)
+
+    def violin(self, axes: Axes, at: float, colour: str, most: float, width: float, **looks: Any) -> None:
+        """A violin, or a word if no search failed after a whiff; y spans the whole grid.
+
+        Its width goes with the square root of :attr:`shown`, and is ``width`` if that is ``most``.
+        """
+        if self.agents:
+            width *= np.sqrt(self.shown / most)
+            lowest = float(self.x[0])
+            violin(axes, at, self.x, self.weights, colour, width=width, lowest=lowest, count=self.count, **looks)
+        else:
+            nothing(axes, at + _SHIFT[looks.get("side", "both")] * 0.25 * width, 2, "no failures")
+        axes.set_ylim(float(self.x[0]) - 1, float(self.x[-1]) + 2)
 
 
-def median_last_whiff(data: Datasets, lost: xr.DataArray) -> str:
-    """The median distance, in words."""
-    x, counts = last_whiffs(data, lost)
-    return number(float(weighted_quantiles(x, counts, 0.5)), ".0f") if counts.any() else "none"
+def last_whiffs(data: Datasets, kind: str) -> dict[str, LastWhiffs]:
+    """Of the agents of a kind in the environment they belong to, by environment."""
+    found = data.searches.sel(kind=kind)
+    return {name: LastWhiffs.of(data, found.sel(trained=name, tested=name)) for name in ENVIRONMENT_NAMES}
 
 
-def draw_last_whiffs(
-    axes: Axes, at: float, data: Datasets, lost: xr.DataArray, colour: str, *,
-    width: float = 0.8, side: Side = "both", shade: float = 0.5,
-) -> None:  # fmt: skip
-    """A violin of the last whiffs, or a word if no search failed after a whiff; y spans the whole grid."""
-    x, counts = last_whiffs(data, lost)
-    if counts.any():
-        violin(axes, at, x, counts, colour, width=width, side=side, shade=shade, lowest=float(x[0]))
-    else:
-        shift = {"both": 0.0, "left": -0.25, "right": 0.25}[side] * width
-        nothing(axes, at + shift, 2, "no failures")
-    axes.set_ylim(float(x[0]) - 1, float(x[-1]) + 2)
-
-
-def failing(data: Datasets, failures: xr.DataArray) -> xr.DataArray:
-    """Share of searches that fail, in per cent, all agents together."""
-    return 100 * failures.mean("agent") / data.facts["searches"]
+def of_each(found: Mapping[str, LastWhiffs], name: str) -> xr.DataArray:
+    """One of their numbers: float[environment]."""
+    return in_each(lambda environment: float(getattr(found[environment], name)))
 
 
 def _quartiles(axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str) -> None:

@@ -1,8 +1,9 @@
-"""Captions: the texts of ``captions.toml``, filled in with numbers by environment."""
+"""Words and numbers beside a figure: the texts of ``captions.toml``, filled in, and tables by environment."""
 
 import functools
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,14 @@ from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, in_each
 
 #: Agents per ensemble and training episodes in the paper.
 _PAPER_AGENTS, _PAPER_EPISODES = 20, 3_000_001
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers beside a caption: names of the columns, and rows of a name and its cells."""
+
+    header: list[str]
+    rows: list[tuple[str, list[str]]]
 
 
 def number(value: float, form: str = ".2f") -> str:
@@ -41,16 +50,38 @@ def listing(parts: Iterable[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def each(values: xr.DataArray, form: str = ".2f") -> str:
-    """ "0.93 (denser), 0.90 (dense), ..." of values with one dimension, of environments."""
-    found = {name: number(float(values.sel({values.dims[0]: name})), form) for name in ENVIRONMENT_NAMES}
-    return listing(f"{value} ({name})" for name, value in found.items())
+def medians(values: xr.DataArray) -> xr.DataArray:
+    """Medians by environment over all other dimensions, if there are any: float[environment]."""
+    along = next(name for name in ("environment", "trained", "tested") if name in values.dims)
+    reduce = float if values.ndim == 1 else middle
+    return in_each(lambda name: reduce(values.sel({along: name})))
 
 
-def medians(values: xr.DataArray, form: str = ".2f") -> str:
-    """Medians by environment (of training), over all other dimensions."""
-    along = "trained" if "trained" in values.dims else "environment"
-    return each(in_each(lambda name: middle(values.sel({along: name}))), form)
+def table(columns: Mapping[str, tuple[xr.DataArray | Sequence[xr.DataArray], str]]) -> Table:
+    """A row per environment; a column for medians of some values, or of several side by side, in a format."""
+    cells = []
+    for values, form in columns.values():
+        parts = [medians(one).values for one in ([values] if isinstance(values, xr.DataArray) else values)]
+        cells.append([" · ".join(cell(value, form) for value in row) for row in zip(*parts, strict=True)])
+    return Table(list(columns), [(name, list(row)) for name, *row in zip(ENVIRONMENT_NAMES, *cells, strict=True)])
+
+
+def cell(value: float, form: str = ".2f") -> str:
+    """A number as it stands in a table."""
+    return formatting.number(value, form, infinity="never")
+
+
+def ends(values: xr.DataArray, form: str = ".2f", unit: str = "") -> str:
+    """ "12 cells in denser to 30 in sparser", of medians by environment."""
+    first, *_, last = ENVIRONMENT_NAMES
+    low, high = (number(float(medians(values).sel(environment=name)), form) for name in (first, last))
+    return f"{low} {unit} in {first} to {high} in {last}".replace("  ", " ")
+
+
+def places(true: xr.DataArray) -> str:
+    """In which environments something is so: "all four environments", "denser and dense", "no environment"."""
+    names = [name for name in ENVIRONMENT_NAMES if bool(true.sel(environment=name))]
+    return "all four environments" if len(names) == len(ENVIRONMENT_NAMES) else listing(names or ["no environment"])
 
 
 @functools.cache
