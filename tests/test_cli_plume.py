@@ -184,7 +184,7 @@ def test_simulate_writes_a_plume_and_refuses_to_replace_it(run, tmp_path):
 def test_compare_without_files_lays_the_built_in_plume_beside_the_dns(run):
     done = run("compare")
     assert done.returncode == 0, done.stderr
-    assert "built-in plume, simulated by whiffclock" in done.stdout
+    assert "built-in plume: turbulence simulated by whiffclock" in done.stdout
     assert "beside the DNS" in done.stdout
 
 

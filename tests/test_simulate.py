@@ -222,7 +222,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, name):
         (lambda: FlowSettings(points=(15, 16, 12)), "even numbers"),
         (lambda: FlowSettings(wind=0.0), "wind is 0"),
         (lambda: OdorSettings(size=-1.0), "size is -1"),
-        (lambda: SimulationSettings(odor=OdorSettings(source_height=9.0)), "below the top"),
+        (lambda: SimulationSettings(odor=OdorSettings(source_height=15.0)), "below the top"),
         (lambda: SimulationSettings(snapshots=1), "at least 2"),
     ],
 )
