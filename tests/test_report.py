@@ -216,7 +216,7 @@ def test_every_part_of_a_claim_has_its_own_word(judged, plain_figures, tmp_path)
     shown = next(verdict for verdict in verdicts if len(verdict.details["parts"]) == 4)
     parts = {label: part | {"level": 0.95} for label, part in shown.details["parts"].items()}
     first, second, *_ = parts.values()
-    first |= {"outcome": "does not hold", "level": "95% one-sided", "why": "outside", "beside": {"share": PART}}
+    first |= {"outcome": "does not hold", "level": 0.9, "why": "outside", "beside": {"share": PART}}
     second |= {"outcome": "not decidable", "low": np.nan, "high": np.nan, "level": 0.9, "why": "too few <failures>"}
     changed = replace(shown, details=shown.details | {"parts": parts}, summary="holds in <two>", resampled="strata")
     text = write_report(data, tmp_path, [changed]).read_text()
@@ -228,7 +228,7 @@ def test_every_part_of_a_claim_has_its_own_word(judged, plain_figures, tmp_path)
         assert row.count('class="interval"') == (outcome != "? not decidable")
     assert "<small>share 0.200</small>" in rows[0]
     assert f"<li>{next(iter(parts))}: outside. Share 0.200 [−3, 5].</li>" in text
-    assert "95% one-sided or 90% or 95% interval" in text
+    assert "90% or 95% interval" in text
     assert "holds in &lt;two&gt;" in text
     assert "too few &lt;failures&gt;" in text
     assert "Resampled for the intervals: strata." in text

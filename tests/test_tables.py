@@ -54,7 +54,8 @@ def test_a_single_stratum_has_no_error(evaluation):
 def claim(name, verdict, *outcomes):
     parts = {f"part {i}": {"outcome": outcome, "wanted": "above 0"} for i, outcome in enumerate(outcomes)}
     numbers = {"part": "part 0", "value": -0.2, "interval": (-0.31, -0.1), "details": {"parts": parts}}
-    return SimpleNamespace(claim=SimpleNamespace(id=name, title=f"Title of {name}"), verdict=verdict, **numbers)
+    claim = SimpleNamespace(id=name, title=f"Title of {name}")
+    return SimpleNamespace(claim=claim, verdict=verdict, summary=f"Summary of {name}", **numbers)
 
 
 def test_a_claim_says_how_many_parts_hold_and_what_does_not_is_listed():
@@ -64,6 +65,8 @@ def test_a_claim_says_how_many_parts_hold_and_what_does_not_is_listed():
     lines = {line.split()[0]: " ".join(line.split()) for line in claims.splitlines() if line.strip()}
     assert lines["C1"] == "C1 Title of C1 2 of 2 hold ✓ holds"
     assert lines["C2"] == "C2 Title of C2 1 of 3 hold ✗ does not hold"
+    assert "Summary of C2" in claims
+    assert "Summary of C1" not in claims  # its parts have one outcome
     assert lines["C3"] == "C3 Title of C3 – not tested"
     assert "C2 part 0 -.20 [-.31 -.10] above 0" in " ".join(failed.split())
     assert "C1" not in failed

@@ -70,7 +70,8 @@ def claims_table(verdicts: Sequence[Verdict]) -> Group:
         outcomes = [part["outcome"] for part in found.details["parts"].values()]
         parts = f"{outcomes.count('holds')} of {len(outcomes)} hold" if outcomes else ""
         word = Text(f"{SIGNS[found.verdict]} {found.verdict}", style=_COLOURS[found.verdict])
-        _add(table, found.claim.id, found.claim.title, parts, word)
+        summary = f"\n{found.summary}" if len({*outcomes}) > 1 else ""
+        _add(table, found.claim.id, found.claim.title + summary, parts, word)
     return Group(table, failed) if failed.row_count else Group(table)
 
 

@@ -100,9 +100,9 @@ def templates() -> jinja2.Environment:
     return environment
 
 
-def percent(level: float | str) -> str:
-    """The level of an interval; words stay as they are."""
-    return level if isinstance(level, str) else f"{level:.0%}"
+def percent(level: float) -> str:
+    """The level of an interval."""
+    return f"{level:.0%}"
 
 
 def typeset(text: str) -> str:
