@@ -1,4 +1,4 @@
-"""How fast does an agent learn? The package's kernel beside plain C, in one run.
+"""How fast does an agent learn, and search? The package's learning kernel beside plain C, in one run.
 
 Prints lines ``name value unit``. All times are CPU times of one core, and the contestants take turns, so
 that a noisy machine is noisy for all. Without a C compiler the C lines are left out.
@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from whiffclock.agents.qlearning import Task, Training, train
+from whiffclock.evaluate import evaluate, make_starts
 from whiffclock.memory import clock
-from whiffclock.params import ENVIRONMENTS, LearningSettings
+from whiffclock.params import ENVIRONMENTS, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume.standin import standin_plume
 from whiffclock.runs.engine import cores, run_jobs
 
@@ -105,6 +106,17 @@ def race(task):
     return {name: float(np.median(values)) for name, values in taken.items()}
 
 
+def search_rate(policy, plume):
+    """Searches and steps per CPU second of the rollout kernel."""
+    starts = make_starts(plume, 3e-6, WorldSettings(), EvaluationSettings(), 500)
+    seen, taken = evaluate(policy, plume, 3e-6, starts=starts), []
+    for _ in range(ROUNDS):
+        before = time.process_time()
+        evaluate(policy, plume, 3e-6, starts=starts)
+        taken.append(time.process_time() - before)
+    return len(starts) / np.median(taken), seen.mode_steps.sum() / np.median(taken)
+
+
 def main():
     plume = standin_plume()
     learning = LearningSettings.shortened(EPISODES)
@@ -129,6 +141,10 @@ def main():
         wall[workers] = time.perf_counter() - before
     if cores() > 1:
         line("qlearning.two_workers_speedup", wall[1] / wall[2], "ratio")
+
+    searches, moves = search_rate(train(Task(plume, 3e-6, learning=learning)), plume)
+    line("rollout.searches_per_second", searches, "searches/s")
+    line("rollout.ns_per_step", 1e9 / moves, "ns")
 
     seconds, steps, _ = in_numba(Task(plume, 3e-6))
     line("qlearning.full_training", seconds, "s")
