@@ -68,7 +68,7 @@ def report_html(data: Datasets, verdicts: Sequence[Verdict], figures: Iterable[R
         facts=data.facts,
         paper_agents=_PAPER_AGENTS,
         paper_episodes=LearningSettings.episodes,
-        synthetic="simulated by whiffclock" in data.facts["origin"],
+        synthetic=any(word in data.facts["origin"] for word in ("simulated by whiffclock", "synthetic")),
         verdicts=verdicts,
         tally=_tally(verdicts),
         headline=shown.pop("fig2", None),
