@@ -496,6 +496,7 @@ def test_many_parts_make_it_harder_to_refute():
     draws = Draws(-0.21, rng.normal(-0.21, 0.1, 4000), 1000, 999)
     assert Part("one", draws, above=0).outcome(1) == "does not hold"
     assert Part("one of twenty", draws, above=0).outcome(20) == "not decidable"
+    assert Part("one of twenty", draws, above=0).why(20).endswith("but not surely for one of 20 parts")
 
 
 def test_five_agents_cannot_refute_one_of_four_parts():

@@ -97,6 +97,8 @@ class Part:
             return f"the smallest ensemble behind it has {self.draws.n}, and fewer than {FEWEST} give no interval"
         if self.misses(parts):
             return f"the interval misses what is wanted, {self.wanted}, but of too few agents to refute"
+        if self.misses(1):
+            return f"the interval misses what is wanted, {self.wanted}, but not surely for one of {parts} parts"
         return f"the interval reaches across the edge of what is wanted, {self.wanted}"
 
     def to_dict(self, parts: int) -> dict[str, Any]:
