@@ -186,6 +186,7 @@ def best_agents(data: Datasets, kind: str) -> xr.DataArray:
 def recovery(data: Datasets, ensemble: str, mode: str, truncation: str = MAIN_TRUNCATION) -> xr.Dataset:
     """Void trajectories of an ensemble in one mode, by ``environment`` and ``agent``."""
     found = data["recoveries"].sel(ensemble=ensemble, mode=mode, truncation=truncation)
+    found = found.sel(agent=found["steps"].notnull().any("trained"))  # ensembles may differ in size
     return found.rename(trained="environment").transpose("environment", "agent", ...)
 
 

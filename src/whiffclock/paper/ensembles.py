@@ -86,7 +86,8 @@ class Study:
         world = STARTS[ensemble]
         if world.start_threshold is None and ENVIRONMENTS[environment] == self.world.start_threshold:
             world = replace(world, start_threshold=self.world.start_threshold)  # its own mask is the mask of all
-        return self.train(environment, (), self.profile.learning, world, self.profile.seeds)
+        seeds = self.profile.seeds if ensemble == SINGLE else self.profile.start_seeds or self.profile.seeds
+        return self.train(environment, (), self.profile.learning, world, seeds)
 
     def heuristic(self, environment: str) -> list[Job]:
         """The 2Q^h agents, the same in all environments: one for each seed, of the agents of two environments."""

@@ -32,7 +32,7 @@ class Profile(Settings):
     """All numbers that a reproduction depends on, apart from the plume."""
 
     name: str  # has no part in any result
-    seeds: int  # agents per kind and environment, and per environment and initial condition of the supplement (R10)
+    seeds: int  # agents per kind and environment
     episodes: int  # of their training
     snapshots: int  # to start from per cell in evaluations (R11)
     scan_seeds: int  # agents per environment and tau in the scan
@@ -42,13 +42,15 @@ class Profile(Settings):
     bayes_trials: int  # searches per environment whose whiffs branch into forced blanks; half as many count as whole
     taus: tuple[int, ...] = TAUS  # candidates for tau of the two-Q agents, and the values of its scan
     horizon: int = 500  # H: number of clock states, and the longest search
+    start_seeds: int | None = None  # agents per environment and initial condition (R10); by default as many as seeds
     long_seeds: int = 0  # agents per environment that are trained for twice the episodes, to see whether that matters
 
     def __post_init__(self) -> None:
         numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes")
         require_positive(self, *numbers, "bayes_backups", "bayes_starts", "bayes_trials")
-        few = 0 <= self.long_seeds <= self.seeds
-        require(few, f"long_seeds is {self.long_seeds}; it must lie between 0 and the number of seeds, {self.seeds}.")
+        for name in ("start_seeds", "long_seeds"):
+            few = getattr(self, name) or 0
+            require(0 <= few <= self.seeds, f"{name} is {few}; it must lie between 0 and seeds, {self.seeds}.")
         require(len(self.taus) > 0, "The scan of tau has no values; it needs one at least.")
         clock(self.horizon, self.taus)
 

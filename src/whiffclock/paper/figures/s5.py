@@ -23,8 +23,9 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    few = " With so few agents, spreads are rough." if data.facts["seeds"] < 8 else ""
-    return words.caption("s5", data)(few=few)
+    agents = min(recovery(data, ensemble, MODE).sizes["agent"] for ensemble in CONDITIONS.values())
+    few = " With so few agents, spreads are rough." if agents < 8 else ""
+    return words.caption("s5", data)(agents=agents, few=few)
 
 
 def table(data: Datasets) -> words.Table:
