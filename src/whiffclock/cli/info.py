@@ -1,4 +1,4 @@
-"""``whiffclock info``: what a file is, or what this installation is."""
+"""``whiffclock info``: describe a policy, a plume or this installation."""
 
 import platform
 import zipfile
@@ -17,10 +17,13 @@ from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, Lear
 @app.command()
 @described
 def info(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A policy or a plume.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Policy or plume.")] = None,
     json: opt.AsJson = False,
 ) -> None:
-    """Describe a policy, a plume, or (without a file) this installation and its defaults."""
+    """Describe a policy, a plume, or (without a file) this installation.
+
+    Example: whiffclock info policies/sparse/two-q-tau10-seed00.npz
+    """
     if file is None:
         facts = installation()
     else:
