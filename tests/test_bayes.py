@@ -236,7 +236,7 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["bayes", "evaluate"], "Nobody was named"),
+        (["bayes", "evaluate"], "No policy was given"),
         (["bayes", "evaluate", "-a", "dowsing"], "There is no agent called 'dowsing'"),
         (["bayes", "solve", "-e", "thick"], "--environment is 'thick'"),
         (["bayes", "solve", "-e", "dense", "--floor", "0.7"], "The floor is 0.7"),

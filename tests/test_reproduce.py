@@ -393,7 +393,7 @@ def test_the_command_stops_cleanly(plume, tmp_path):
     os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130, said
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     assert not list(policies.glob(".*"))
 
 

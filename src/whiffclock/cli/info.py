@@ -11,7 +11,15 @@ from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.words import described
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, LearningSettings, WorldSettings, require
+from whiffclock.params import (
+    ENVIRONMENTS,
+    EvaluationSettings,
+    InputError,
+    LearningSettings,
+    WorldSettings,
+    environment_name,
+    require,
+)
 
 
 @app.command()
@@ -29,24 +37,40 @@ def info(
     else:
         require(file.exists(), f"There is no file at {file}.")
         facts = policy_facts(file) if is_policy(file) else plume_facts(file)
+        facts = policy_summary(facts) if "policy" in facts and not json else facts
     opt.show(facts, json)
 
 
 def installation() -> dict[str, Any]:
     """Version, machine and defaults."""
     from whiffclock.memory import clock
+    from whiffclock.plume.builtin import builtin_plume
     from whiffclock.runs.engine import cores
 
     return {
-        "whiffclock": __version__,
-        "python": platform.python_version(),
+        "whiffclock": f"{__version__}, in {Path(__file__).parents[1]}",
+        "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         "cores": cores(),
+        "plume": builtin_plume().origin,
         "environments": ENVIRONMENTS,
         "world": WorldSettings().to_dict(),
         "memory": clock().spec,
         "learning": LearningSettings().to_dict(),
         "evaluation": EvaluationSettings().to_dict(),
     }
+
+
+def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
+    """What a reader wants to know first of a policy: agent, environment, training, performance, recovery."""
+    shown = {"policy": facts["policy"], "memory": facts.get("memory", ""), "plume": facts.get("plume_origin", "")}
+    if isinstance(threshold := facts.get("threshold"), float):
+        shown["environment"] = f"{environment_name(threshold)} (whiff threshold {threshold:g})"
+    world, learning = WorldSettings().to_dict(), LearningSettings().to_dict()
+    for name, defaults in (("world", world), ("learning", learning)):
+        changed = {key: value for key, value in facts.get(name, {}).items() if value != defaults.get(key)}
+        shown[name] = changed or "as in the paper"
+    rest = {name: value for name, value in facts.items() if name not in {*shown, "plume_origin", "threshold"}}
+    return {name: value for name, value in (shown | rest).items() if value not in ("", None)}
 
 
 def is_policy(file: Path) -> bool:

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from whiffclock.cli.words import Spelling, Word, changed_options
-from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require
+from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require, require_threshold
 from whiffclock.plume.layouts import ReadSettings
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 messages = Console(stderr=True, markup=False)
 out = Console(markup=False)
 
-#: Where a reproduction goes, and its run store below it, unless another folder is named.
+#: Default folder of a reproduction; its results are cached in runs/ in it.
 REPRODUCTION = Path("reproduction")
 
 Environment = Annotated[
@@ -78,7 +78,9 @@ def parse_thresholds(names: list[str] | None) -> list[float]:
 def parse_threshold(text: str, option: str) -> float:
     """Threshold from an environment's name or a number."""
     choices = f"one of {', '.join(ENVIRONMENTS)}, or a number"
-    return ENVIRONMENTS[text] if text in ENVIRONMENTS else parse_number(text, option, choices)
+    threshold = ENVIRONMENTS[text] if text in ENVIRONMENTS else parse_number(text, option, choices)
+    require_threshold(threshold)
+    return threshold
 
 
 def parse_number(text: str, option: str, choices: str = "a number") -> float:

@@ -23,7 +23,8 @@ class Bar:
         stage = Column(max_width=32, no_wrap=True, overflow="ellipsis")
         left = rp.TextColumn("{task.description}", markup=False, table_column=stage), rp.BarColumn(None)
         right = rp.TaskProgressColumn(), rp.TextColumn("{task.fields[detail]}", markup=False)
-        self._bar = rp.Progress(*left, *right, console=console, transient=True, get_time=clock)
+        drawn = console.is_interactive
+        self._bar = rp.Progress(*left, *right, console=console, transient=True, get_time=clock, disable=not drawn)
         self._console, self._unit, self._clock, self._lock = console, unit, clock, RLock()
         self.begin("", None)
 

@@ -76,12 +76,12 @@ def show(
 
     entry = Store(store).find(key)
     record = read_record(entry.path)
-    told = facts(entry) | {"arrays": {name: f"{a.dtype}{list(a.shape)}" for name, a in record.arrays.items()}}
+    shown = facts(entry) | {"arrays": {name: f"{a.dtype}{list(a.shape)}" for name, a in record.arrays.items()}}
     if json:
-        opt.print_json(told)
+        opt.print_json(shown)
         return
-    description, arrays = told.pop("description"), told.pop("arrays")
-    opt.out.print(opt.facts_table(told))
+    description, arrays = shown.pop("description"), shown.pop("arrays")
+    opt.out.print(opt.facts_table(shown))
     for title, part in (("Settings", description), ("Arrays", arrays)):
         opt.out.print(f"\n{title}:")
         opt.out.print(opt.facts_table(part))
@@ -186,10 +186,10 @@ def require_kinds(kinds: list[str], entries: list[Entry], store: Path) -> None:
 def facts(entry: Entry) -> dict[str, Any]:
     """A record in plain values."""
     written = datetime.fromtimestamp(entry.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-    told = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size, "written": written}
+    shown = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size, "written": written}
     if entry.label is None:
-        return told | {"damaged": True}
-    return told | {name: getattr(entry.label, name) for name in ("format", "version", "description")}
+        return shown | {"damaged": True}
+    return shown | {name: getattr(entry.label, name) for name in ("format", "version", "description")}
 
 
 def runs_table(entries: list[Entry]) -> Table:

@@ -91,7 +91,7 @@ def train(
         for seed in range(first_seed, first_seed + seeds)
     ]
     folder = PolicyFolder(out, jobs, kept, force=force)
-    with opt.job_bar(f"training {len(jobs)} agents", work_in(missing(jobs, folder), field), out) as bar:
+    with opt.job_bar(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field), out) as bar:
         fresh = {job.key for job in execute(jobs, field, folder, at_once, bar.advance)}
     if not json:
         opt.out.print(f"{len(fresh)} policies trained, {len(jobs) - len(fresh)} found, in {out}/ ({field.origin}).")
