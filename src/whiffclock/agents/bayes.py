@@ -1,4 +1,4 @@
-"""The quasi-optimal Bayesian agent, and cheaper ones on the same belief (paper, "Bayesian agent").
+"""The quasi-optimal Bayesian agent, and cheaper agents with the same belief (paper, "Bayesian agent").
 
 The agent believes that whiffs are independent, each cell with the frequency of the record; it keeps the
 probability of every position relative to the source, moved with each step, cleared of the source region
@@ -61,7 +61,7 @@ def search_model(
 
 @dataclass(frozen=True)
 class Beliefs:
-    """What n searches believe: those with the same history share one belief.
+    """Beliefs of n searches; those with the same history share one.
 
     ``who[i]`` is the belief of search i; belief k is ``cells[start[k] : start[k] + size[k]]``, with weights.
     """
@@ -85,7 +85,7 @@ Choice = Callable[[GridSearch, Beliefs], np.ndarray]
 
 @dataclass(frozen=True)
 class BeliefPolicy:
-    """A policy that acts on what it believes; see :class:`whiffclock.policy.Policy`."""
+    """A policy that acts on a belief; see :class:`whiffclock.policy.Policy`."""
 
     name: str
     model: GridSearch
@@ -160,10 +160,10 @@ def quasi_optimal(model: GridSearch, vectors: Vectors, made_from: dict[str, Any]
     return BeliefPolicy(QUASI_OPTIMAL, model, by_vectors(vectors), made_from or {}, vectors)
 
 
-def neighbour(name: str, model: GridSearch, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
-    """One of :data:`NEIGHBOURS`, which need no solving."""
-    require(name in NEIGHBOURS, f"There is no agent called {name!r}; there are {', '.join(NEIGHBOURS)}.")
-    return BeliefPolicy(name, model, NEIGHBOURS[name], made_from or {})
+def belief_heuristic(name: str, model: GridSearch, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
+    """One of :data:`HEURISTICS`, which need no solver."""
+    require(name in HEURISTICS, f"There is no agent called {name!r}; there are {', '.join(HEURISTICS)}.")
+    return BeliefPolicy(name, model, HEURISTICS[name], made_from or {})
 
 
 def by_vectors(vectors: GridVectors) -> Choice:
@@ -199,7 +199,7 @@ def space_aware_infotaxis(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
 
 
 def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """The action with the least expected measure; a found source counts nothing."""
+    """The action with the smallest expected measure; a found source counts as 0."""
     action = np.empty(len(beliefs.start), dtype=np.int8)
     edges = model.edges(0)
     entropy, distance = np.empty(len(edges.action)), np.empty(len(edges.action))
@@ -212,8 +212,12 @@ def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, n
     return action
 
 
-#: Cheaper choices on the same belief, by name.
-NEIGHBOURS: dict[str, Choice] = {"QMDP": qmdp, "infotaxis": infotaxis, "space-aware infotaxis": space_aware_infotaxis}
+#: Agents that act on the belief without a solved POMDP, by name.
+HEURISTICS: dict[str, Choice] = {
+    "QMDP": qmdp,
+    "infotaxis": infotaxis,
+    "space-aware infotaxis": space_aware_infotaxis,
+}
 
 
 def discounted_rewards(policy: BeliefPolicy, steps: int = 500, seed: int = 0, repeats: int = 1) -> np.ndarray:

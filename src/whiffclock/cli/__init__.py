@@ -31,7 +31,7 @@ def _options(
 
 
 # The commands register themselves with the app.
-from whiffclock.cli import bayes, info, judge, plume, pomdp, report, reproduce, runs, train  # noqa: E402, F401
+from whiffclock.cli import bayes, evaluation, info, plume, pomdp, report, reproduce, runs, train  # noqa: E402, F401
 
 
 def main() -> None:

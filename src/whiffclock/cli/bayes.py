@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whiffclock.cli import app, judge
+from whiffclock.cli import app, evaluation
 from whiffclock.cli import options as opt
 from whiffclock.cli import pomdp as solver
 from whiffclock.cli.help import App
@@ -109,24 +109,26 @@ def evaluate(
 
     Example: whiffclock bayes evaluate sparse.npz --agent infotaxis -e sparse
     """
-    from whiffclock.agents.bayes import neighbour, search_model
+    from whiffclock.agents.bayes import belief_heuristic, search_model
     from whiffclock.agents.files import load_belief_policy
 
     require(bool(policies or agent), "No policy was given; name files of solved policies, or agents with --agent.")
     field = plume.open()
     solved = ((path, load_belief_policy(path)) for path in policies or [])
-    tests = [(path.stem, policy, threshold) for path, policy, threshold in judge.in_environments(solved, environment)]
+    tests = [
+        (path.stem, policy, threshold) for path, policy, threshold in evaluation.in_environments(solved, environment)
+    ]
     for threshold in opt.parse_thresholds(environment) if agent else []:
         model = search_model(field, threshold, believed, world)
-        tests += [(name, neighbour(name, model), threshold) for name in agent or []]
-    results = list(judge.search_all(tests, field, world, settings))
+        tests += [(name, belief_heuristic(name, model), threshold) for name in agent or []]
+    results = list(evaluation.search_all(tests, field, world, settings))
     places = [environment_name(threshold) for *_, threshold in tests]
     if json:
         named = [{"agent": label, "environment": place} for (label, *_), place in zip(tests, places, strict=True)]
         costs = [{"microseconds_per_decision": micro, **tested.to_dict()} for tested, micro in results]
         opt.print_json([name | cost for name, cost in zip(named, costs, strict=True)])
         return
-    judge.show_table([label for label, *_ in tests], [tested for tested, _ in results], field, settings)
+    evaluation.show_table([label for label, *_ in tests], [tested for tested, _ in results], field, settings)
     for (label, *_), place, (_, micro) in zip(tests, places, results, strict=True):
         opt.messages.print(f"{label} in {place}: {micro:.0f} microseconds per decision")
-    judge.warn_other_plume(field, [policy for _, policy, _ in tests])
+    evaluation.warn_other_plume(field, [policy for _, policy, _ in tests])

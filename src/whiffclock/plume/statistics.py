@@ -1,4 +1,4 @@
-"""What a plume is like to a nose: whiff probabilities, widths, durations, correlations.
+"""Statistics of a plume: whiff probabilities, widths, durations, correlations.
 
 Distances x are in cells downwind of the source, the axis is the source's row, and times are in snapshots.
 "Near the axis" is within :data:`NEAR_AXIS` cells of it, and "the core" is near the axis at x = 20 to 80.

@@ -88,8 +88,8 @@ def compare(
         if json:
             opt.print_json({"plume": plumes[0].origin, "dns": dns.ORIGIN, "rows": [row.to_dict() for row in rows]})
         else:
-            judged = [row.met for row in rows if row.met is not None]
-            opt.out.print(dns_table(rows, f"{plumes[0].origin}\n{sum(judged)} of {len(judged)} targets met"))
+            met = [row.met for row in rows if row.met is not None]
+            opt.out.print(dns_table(rows, f"{plumes[0].origin}\n{sum(met)} of {len(met)} targets met"))
     elif json:
         opt.print_json({"A": measured[0].to_dict(), "B": measured[1].to_dict()})
     else:

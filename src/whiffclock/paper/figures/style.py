@@ -28,7 +28,7 @@ ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 
 #: What the axes of geometry are called: name of the metric, then its unit. The length of the return is the one that
 #: the paper draws, after the upwind extreme (R13).
-METRICS = {
+GEOMETRY_LABELS = {
     "surge_length": ("surge length", "cells"),
     "cast_width": ("cast width", "cells"),
     "upwind_search": ("upwind search", "cells"),

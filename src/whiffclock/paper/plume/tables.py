@@ -46,7 +46,7 @@ def pair_table(pair: tuple[PlumeStatistics, PlumeStatistics], caption: str = "")
     """Two plumes side by side, with the DNS slice where it is known at their threshold."""
     shown = 4 if pair[0].threshold == dns.THRESHOLD else 3
 
-    def line(figure: dns.Figure) -> Line:
+    def line(figure: dns.Quantity) -> Line:
         a, b = (figure.measure(one) for one in pair)
         return figure.name, (a, b, b - a, figure.dns)[:shown]
 
