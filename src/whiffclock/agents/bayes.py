@@ -2,9 +2,8 @@
 
 The agent believes that whiffs are independent, each cell with the frequency of the record; it keeps the
 probability of every position relative to the source, moved with each step, cleared of the source region
-while that is not found, and corrected by each whiff or blank (R16). Where the record never had a whiff, one is
-still held possible, with probability ``floor``: otherwise a single stray whiff would leave nothing to believe
-(R14).
+while that is not found, and corrected by each whiff or blank (R16). Where the record never had a whiff, one still
+has the probability ``floor``: otherwise a single unexpected whiff would leave an empty belief (R14).
 
 What differs between the agents is how they choose:
 

@@ -148,13 +148,8 @@ def _in_space() -> Iterator[Quantity]:
             name = f"correlation 1 cell {direction}, x = {place}"
             yield Quantity(name, _entry("neighbours", place, i), values[1], (0.25, 0.45))
         for cells in (1.7, 3.3):
-            apart, target = (
-                partial(PlumeStatistics.apart, direction=direction, cells=cells),
-                _about(values[cells], 0.15),
-            )
-            yield Quantity(
-                f"correlation {cells:g} cells {direction}", apart, values[cells], _about(values[cells], 0.15)
-            )
+            apart, value = partial(PlumeStatistics.apart, direction=direction, cells=cells), values[cells]
+            yield Quantity(f"correlation {cells:g} cells {direction}", apart, value, _about(value, 0.15))
     for i, (lag, value) in enumerate(FOLLOWING.items()):
         yield Quantity(f"following the flow, lag {lag}", _entry("following.correlation", i), value, _about(value, 0.15))
     yield Quantity("structure speed (cells/snapshot)", _entry("following.speed"), SPEED, (0.8, 0.94))

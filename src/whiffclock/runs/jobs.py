@@ -2,7 +2,7 @@
 
 A job is a small frozen dataclass that pickles. Its fields determine its result; a plume is named by its fingerprint,
 and a job that another one depends on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a
-store is the hash of all that. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many at once.
+store is the hash of all that. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many.
 """
 
 from __future__ import annotations
