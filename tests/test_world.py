@@ -24,12 +24,12 @@ def test_packing_keeps_every_whiff(width, seed):
     assert whiffs.ever().all()
     half = Plume.from_array(field).whiffs(min(0.5, float(field.max())))
     assert np.allclose(half.probability(), (field >= half.threshold).mean(axis=0))
-    words, region = half.world(WorldSettings())
+    words, site = half.world(WorldSettings())
     for t in range(4):
         for x in range(-1, 4):
             for y in range(-1, width + 1):
                 inside = 0 <= x < 3 and 0 <= y < width
-                assert smell(words, region, x, y, t) == (inside and field[t, x, y] >= half.threshold)
+                assert smell(words, site, x, y, t) == (inside and field[t, x, y] >= half.threshold)
 
 
 def test_a_whiff_is_at_least_the_threshold():
@@ -89,12 +89,12 @@ def test_starts_are_the_cells_of_the_poorest_plume_outside_the_source():
 def test_a_step_moves_one_cell_and_wraps_time():
     field = np.zeros((3, 9, 9))
     field[0, 5, 4] = 1.0
-    words, region = Plume.from_array(field, (0, 4)).whiffs(1.0).world(WorldSettings())
-    assert step(words, region, 6, 4, 2, 0) == (5, 4, 0, False, 1)
+    words, site = Plume.from_array(field, (0, 4)).whiffs(1.0).world(WorldSettings())
+    assert step(words, site, 6, 4, 2, 0) == (5, 4, 0, False, 1)
     for action, (dx, dy) in enumerate(MOVES.tolist()):
-        assert step(words, region, 7, 7, 0, action)[:3] == (7 + dx, 7 + dy, 1)
-    assert step(words, region, 3, 4, 0, 0)[3]
-    assert not step(words, region, 4, 4, 0, 1)[3]
+        assert step(words, site, 7, 7, 0, action)[:3] == (7 + dx, 7 + dy, 1)
+    assert step(words, site, 3, 4, 0, 0)[3]
+    assert not step(words, site, 4, 4, 0, 1)[3]
 
 
 def test_the_source_disc_is_euclidean():

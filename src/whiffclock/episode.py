@@ -77,7 +77,7 @@ def _without_runtime() -> dict[str, bool]:
 _kernel = njit(cache=True, nogil=True, error_model="numpy", **_without_runtime())  # type: ignore[call-overload]
 
 
-class SourceRegion(NamedTuple):
+class Site(NamedTuple):
     """Grid width and source region. Numbers only: an array in a tuple is reference-counted at every step."""
 
     width: int  # number of cells across the wind
@@ -91,7 +91,7 @@ class World(NamedTuple):
     """A plume at one threshold: whiffs and source region."""
 
     whiffs: np.ndarray  # uint32[x, w, t]
-    region: SourceRegion
+    site: Site
 
 
 class Tables(NamedTuple):
@@ -103,7 +103,7 @@ class Tables(NamedTuple):
     first: np.ndarray  # int32[whiff], the node after the first observation
 
 
-class LearningConstants(NamedTuple):
+class Lesson(NamedTuple):
     """Settings of Q-learning, as numbers."""
 
     horizon: int
@@ -135,28 +135,28 @@ def random_index(bits, n):
 
 
 @_kernel
-def smell(whiffs, region, x, y, t):
+def smell(whiffs, site, x, y, t):
     """1 on a whiff at cell (x, y) of snapshot t, else 0; off the grid always 0."""
     whiff = _U(0)
-    if (_U(x) < _U(whiffs.shape[0])) & (_U(y) < _U(region.width)):
+    if (_U(x) < _U(whiffs.shape[0])) & (_U(y) < _U(site.width)):
         word = whiffs[_U(x), _U(y) >> _U(5), _U(t)]
         whiff = _U(word >> (_U(y) & _U(31))) & _U(1)
     return whiff
 
 
 @_kernel
-def step(whiffs, region, x, y, t, action):
+def step(whiffs, site, x, y, t, action):
     """One step: move, let time pass, arrive or smell. Returns x, y, t, arrived, whiff."""
     x += _MOVES_X[_U(action)]
     y += _MOVES_Y[_U(action)]
     t += 1
     t = 0 if t == whiffs.shape[2] else t
     arrived = False
-    if x <= region.last_x:
-        dx = x - region.source_x
-        dy = y - region.source_y
-        arrived = dx * dx + dy * dy <= region.radius_squared
-    return x, y, t, arrived, smell(whiffs, region, x, y, t)
+    if x <= site.last_x:
+        dx = x - site.source_x
+        dy = y - site.source_y
+        arrived = dx * dx + dy * dy <= site.radius_squared
+    return x, y, t, arrived, smell(whiffs, site, x, y, t)
 
 
 @_kernel
@@ -259,18 +259,18 @@ def scheduled(start, end, decay, episode):
 
 
 @_kernel
-def draw_start(whiffs, region, cells, constants, counter):
+def draw_start(whiffs, site, cells, lesson, counter):
     """Uniform over start cells and snapshots; redrawn in time until it is a whiff, if that is asked."""
     counter += _GOLDEN
     word = draw(counter)
     cell = random_index(word >> _U(32), cells.shape[0])
     x, y = _I(cells[cell, 0]), _I(cells[cell, 1])
-    t = random_index(word & _U(0xFFFFFFFF), constants.start_snapshots)
-    whiff = smell(whiffs, region, x, y, t)
-    while constants.start_on_whiff and whiff == 0:
+    t = random_index(word & _U(0xFFFFFFFF), lesson.start_snapshots)
+    whiff = smell(whiffs, site, x, y, t)
+    while lesson.start_on_whiff and whiff == 0:
         counter += _GOLDEN
-        t = random_index(draw(counter) >> _U(32), constants.start_snapshots)
-        whiff = smell(whiffs, region, x, y, t)
+        t = random_index(draw(counter) >> _U(32), lesson.start_snapshots)
+        whiff = smell(whiffs, site, x, y, t)
     return x, y, t, whiff, counter
 
 
@@ -285,9 +285,7 @@ def draw_explorations(explored, counter, n_rows, epsilon):
 
 
 @_kernel
-def learn(
-    world, memory, constants, cells, q, best, top, explored, counters, first, last, curve, cut, usage, void_record
-):
+def learn(world, memory, lesson, cells, q, best, top, explored, counters, first, last, curve, cut, usage, void_record):
     """Q-learning over the episodes ``first`` to ``last - 1``.
 
     Parameters
@@ -316,21 +314,21 @@ def learn(
     -----
     Where one of the last three is None, the loop is compiled without it.
     """
-    whiffs, region = world
+    whiffs, site = world
     n_rows = _U(top.shape[0])
     for r in range(n_rows):
         best[r], top[r] = greedy(q[4 * r], q[4 * r + 1], q[4 * r + 2], q[4 * r + 3])
     for a in range(N_ACTIONS):
         best[n_rows + _U(a)] = a
-    gamma = constants.gamma
-    horizon = constants.horizon
+    gamma = lesson.gamma
+    horizon = lesson.horizon
     onward, mode_of, first_node = memory.onward, memory.mode, memory.first
     cost = -(1.0 - gamma)
     counter = counters[0]
     for episode in range(first, last):
-        alpha = scheduled(constants.alpha_start, constants.alpha_end, constants.alpha_decay, episode)
-        epsilon = scheduled(constants.epsilon_start, constants.epsilon_end, constants.epsilon_decay, episode)
-        x, y, t, whiff, counter = draw_start(whiffs, region, cells, constants, counter)
+        alpha = scheduled(lesson.alpha_start, lesson.alpha_end, lesson.alpha_decay, episode)
+        epsilon = scheduled(lesson.epsilon_start, lesson.epsilon_end, lesson.epsilon_decay, episode)
+        x, y, t, whiff, counter = draw_start(whiffs, site, cells, lesson, counter)
         node = _U(first_node[whiff])
         row = _U(memory.row[node])
         blank, smelled = _I(1) - _I(whiff), whiff == 1
@@ -344,8 +342,8 @@ def learn(
             if usage is not None:
                 usage[mode_of[node]] += 1
             if void_record is not None:
-                record_void(void_record, mode_of[node], blank, constants.last_void)
-            x, y, t, arrived, whiff = step(whiffs, region, x, y, t, action)
+                record_void(void_record, mode_of[node], blank, lesson.last_void)
+            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, action)
             steps += 1
             if void_record is not None:
                 if whiff == 1 and not arrived:
@@ -360,7 +358,7 @@ def learn(
             best[row], top[row] = learn_row(q, row, action, alpha, target)
             row = following
         counter += _U(steps) * _GOLDEN
-        point = episode // constants.curve_every
+        point = episode // lesson.curve_every
         curve[point, 0] += discounted_return(gamma, steps, arrived)
         curve[point, 1] += arrived
         curve[point, 2] += steps
@@ -408,11 +406,11 @@ def rollout(world, memory, actions, starts, horizon, arrival, last_whiff, mode_s
     occupancy : int64[mode, x, y]
         Decisions taken per mode and cell of the grid, added to what is there.
     """
-    whiffs, region = world
+    whiffs, site = world
     onward, mode_of, first = memory.onward, memory.mode, memory.first
     for i in range(starts.shape[0]):
         x, y, t = _I(starts[i, 0]), _I(starts[i, 1]), _I(starts[i, 2])
-        whiff = smell(whiffs, region, x, y, t)
+        whiff = smell(whiffs, site, x, y, t)
         node = _U(first[whiff])
         row = _U(memory.row[node])
         last_whiff[i, 2] = -1
@@ -425,7 +423,7 @@ def rollout(world, memory, actions, starts, horizon, arrival, last_whiff, mode_s
             mode_steps[i, mode] += 1
             if (_U(x) < _U(occupancy.shape[1])) & (_U(y) < _U(occupancy.shape[2])):
                 occupancy[mode, _U(x), _U(y)] += 1
-            x, y, t, arrived, whiff = step(whiffs, region, x, y, t, _I(actions[row]))
+            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, _I(actions[row]))
             node, row = remember(onward, node, whiff)
             steps += 1
         if whiff == 1 and not arrived:
@@ -439,9 +437,9 @@ def step_all(world, position, action, arrived, whiff):
 
     ``position`` (int64[n, 3]: x, y, snapshot), ``arrived`` and ``whiff`` (bool[n]) change in place.
     """
-    whiffs, region = world
+    whiffs, site = world
     for i in range(position.shape[0]):
-        x, y, t, there, smelt = step(whiffs, region, position[i, 0], position[i, 1], position[i, 2], _I(action[i]))
+        x, y, t, there, smelt = step(whiffs, site, position[i, 0], position[i, 1], position[i, 2], _I(action[i]))
         position[i, 0], position[i, 1], position[i, 2] = x, y, t
         arrived[i] = there
         whiff[i] = smelt == 1
@@ -450,6 +448,6 @@ def step_all(world, position, action, arrived, whiff):
 @_kernel
 def smell_all(world, position, whiff):
     """First observation of many searchers."""
-    whiffs, region = world
+    whiffs, site = world
     for i in range(position.shape[0]):
-        whiff[i] = smell(whiffs, region, position[i, 0], position[i, 1], position[i, 2]) == 1
+        whiff[i] = smell(whiffs, site, position[i, 0], position[i, 1], position[i, 2]) == 1

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.episode import BLOCK, N_ACTIONS, LearningConstants, learn
+from whiffclock.episode import BLOCK, N_ACTIONS, Lesson, learn
 from whiffclock.memory import Memory, clock
 from whiffclock.params import LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
@@ -64,9 +64,9 @@ class Training:
         self._explored = np.empty(BLOCK, dtype=np.uint64)
         self._world = whiffs.world(task.world)
         self._cells = start_cells(task.plume, task.threshold, task.world, learning.horizon)
-        self._constants = make_constants(task, whiffs.shape[0])
+        self._lesson = make_lesson(task, whiffs.shape[0])
         self._counters = np.random.SeedSequence(task.seed).generate_state(1, np.uint64)
-        points = -(-learning.episodes // self._constants.curve_every)
+        points = -(-learning.episodes // self._lesson.curve_every)
         self._curve = np.zeros((points, 3))
         self._usage = np.zeros(task.memory.modes, dtype=np.int64)
         self._void_record = np.zeros((task.memory.modes, 6), dtype=np.int64)
@@ -97,8 +97,8 @@ class Training:
         cut = None if self.task.learning.bootstrap_at_horizon else True
         usage = self._usage if self.task.memory.modes > 1 else None
         learn(
-            self._world, self.task.memory.tables, self._constants, self._cells, self.q.reshape(-1), self._best,
-            self._top, self._explored, self._counters, self.episode, last, self._curve, cut, usage, void_record,
+            self._world, self.task.memory.tables, self._lesson, self._cells, self.q.reshape(-1), self._best, self._top,
+            self._explored, self._counters, self.episode, last, self._curve, cut, usage, void_record,
         )  # fmt: skip
         self.episode = last
 
@@ -115,7 +115,7 @@ class Training:
 
     def _records(self) -> dict[str, np.ndarray]:
         """Learning curve per point (episode, mean return, arrival rate, mean steps), usage, void record."""
-        every = self._constants.curve_every
+        every = self._lesson.curve_every
         points = -(-self.episode // every)
         ends = np.minimum((np.arange(points) + 1) * every, self.episode)
         played = np.diff(ends, prepend=0)
@@ -124,11 +124,11 @@ class Training:
         return {"curve": np.column_stack([ends, means]), "usage": usage.copy(), "void": self._void_record.copy()}
 
 
-def make_constants(task: Task, snapshots: int) -> LearningConstants:
+def make_lesson(task: Task, snapshots: int) -> Lesson:
     """The settings as the kernel takes them."""
     learning = task.learning
-    same = {name: value for name, value in learning.to_dict().items() if name in LearningConstants._fields}
-    return LearningConstants(
+    same = {name: value for name, value in learning.to_dict().items() if name in Lesson._fields}
+    return Lesson(
         **same,
         last_void=task.memory.length - 1,
         start_on_whiff=task.world.start_on_whiff,

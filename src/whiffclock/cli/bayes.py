@@ -115,8 +115,8 @@ def evaluate(
     require(bool(policies or agent), "No policy was given; name files of solved policies, or agents with --agent.")
     field = plume.open()
     solved = ((path, load_belief_policy(path)) for path in policies or [])
-    named = evaluation.in_environments(solved, environment)
-    tests = [(path.stem, policy, threshold) for path, policy, threshold in named]
+    chosen = evaluation.in_environments(solved, environment)
+    tests = [(path.stem, policy, threshold) for path, policy, threshold in chosen]
     for threshold in opt.parse_thresholds(environment) if agent else []:
         model = search_model(field, threshold, believed, world)
         tests += [(name, belief_heuristic(name, model), threshold) for name in agent or []]
