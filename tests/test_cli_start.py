@@ -81,5 +81,5 @@ def test_a_pipe_is_never_replaced(tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr == f"whiffclock: {pipe} cannot be written: it is there and is not a regular file.\n"
+    assert done.stderr == f"whiffclock: {pipe} cannot be written: it exists and is not a regular file.\n"
     assert pipe.is_fifo()

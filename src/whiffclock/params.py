@@ -76,7 +76,7 @@ def convert(values: Any, kind: type[T], problem: str) -> T:
 
 
 def _refuse_unknown_names(values: Any, made: Any) -> None:
-    """Names that ``made`` does not have: msgspec passes over them where ``made`` is a dataclass."""
+    """Refuse names that ``made`` does not have, which msgspec ignores where ``made`` is a dataclass."""
     if isinstance(values, dict):
         if isinstance(made, Settings):
             unknown = values.keys() - {f.name for f in fields(made)}
@@ -90,7 +90,7 @@ class WorldSettings(Settings):
     """Where a search may start, where it ends, and what happens at the end of the record.
 
     Without a start threshold, starts are the cells that exceed the environment's own (R10). At the end of the
-    record, ``"wrap"`` goes on with the first snapshot (R1), ``"avoid"`` starts early enough never to reach it.
+    record, ``"wrap"`` continues with the first snapshot (R1), ``"avoid"`` starts early enough not to reach it.
     """
 
     radius: Annotated[float, "Radius of the source region, in cells."] = 2.0
@@ -163,7 +163,7 @@ class LearningSettings(Settings):
 
     @classmethod
     def shortened(cls, episodes: int, **changes: Any) -> Self:
-        """The paper's schedule, squeezed in proportion into fewer (or stretched over more) episodes."""
+        """The paper's schedule, scaled to another number of episodes."""
         require(episodes >= 1, f"The number of episodes is {episodes}; it must be at least 1.")
         decay = cls.alpha_decay * episodes / cls.episodes
         return cls(**{"episodes": episodes, "alpha_decay": decay, "epsilon_decay": decay} | changes)
@@ -193,7 +193,7 @@ class EvaluationSettings(Settings):
 
 @dataclass(frozen=True)
 class BayesSettings(Settings):
-    """The model that the Bayesian agent has of its world; its discount is not that of the evaluation."""
+    """The Bayesian agent's model; its discount differs from that of the evaluation."""
 
     discount: Annotated[float, "Discount factor of the agent's model."] = 0.98
     floor: Annotated[float, "Smallest probability of a whiff, and of a blank, in any cell of the model."] = 1e-3

@@ -26,7 +26,7 @@ class _Header(msgspec.Struct):
 
 
 def load_policy(path: Path) -> Policy:
-    """The policy in a file, of whatever kind."""
+    """The policy in a file, of any kind."""
     arrays = read_npz(path, "a whiffclock policy", only=("header",))
     form = read_header(arrays, path, "whiffclock policy", Format).format
     return load_belief_policy(path) if form == _FORMAT else TablePolicy.load(path)

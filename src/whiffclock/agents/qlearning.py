@@ -82,7 +82,7 @@ class Training:
         return int(self._curve[:, 2].sum())
 
     def advance(self, episodes: int) -> int:
-        """Play up to ``episodes`` more; return how many were played."""
+        """Play up to ``episodes`` more episodes; return how many were played."""
         learning, before = self.task.learning, self.episode
         last = min(before + episodes, learning.episodes)
         record_from = learning.episodes - learning.record_last

@@ -73,7 +73,7 @@ def evaluate(
 def in_environments(
     found: Iterable[tuple[Path, AnyPolicy]], environment: list[str] | None
 ) -> Iterator[tuple[Path, AnyPolicy, float]]:
-    """Each policy with the thresholds that were named, or else with its own."""
+    """Each policy with the given thresholds, or with its own."""
     for path, policy in found:
         own = [] if policy.threshold is None else [policy.threshold]
         thresholds = opt.parse_thresholds(environment) if environment else own

@@ -67,7 +67,7 @@ class Quantity(NamedTuple):
     target: tuple[float, float] | None = None  # lowest and highest value that counts as near; None: no target
 
     def beside(self, statistics: PlumeStatistics) -> Row:
-        """What it is for a plume, beside the DNS."""
+        """Its value for a plume, and in the DNS."""
         here = self.measure(statistics)
         met = self.target[0] <= here <= self.target[1] if self.target and math.isfinite(here) else None
         return Row(self.name, self.dns, here, self.target, here - self.dns, met)

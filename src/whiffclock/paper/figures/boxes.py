@@ -14,8 +14,8 @@ from whiffclock.paper.figures.style import COLOURS, GEOMETRY_LABELS, GREY, INK, 
 
 Fill = Literal["filled", "open", "hatched", "solid"]
 
-#: A box needs so many values; fewer are points and a line at their median. Whiskers reach to the last value within
-#: so many quartile ranges of the box.
+#: Smallest number of values for a box; fewer are points and a line at their median. Whiskers reach to the last value
+#: within this number of quartile ranges.
 _FEWEST, _REACH = 4, 1.5
 #: More points than this hide a box, wide or narrow; then only those beyond the whiskers are drawn.
 _MANY, _FEW, _NARROW = 40, 10, 0.3

@@ -1,4 +1,4 @@
-"""Fig. 2, performance: ensembles of Q-agents beside two baselines, in four environments."""
+"""Fig. 2, performance: ensembles of Q-agents and two baselines, in four environments."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from whiffclock.paper.dataset import BAYES, CAST, HEURISTIC, SINGLE, TWO, Datase
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import Fill, box, key
 
-TITLE = "Performance of the clock agents beside two baselines"
+TITLE = "Performance of the clock agents and two baselines"
 NEEDS = ("single-Q tests", "two-Q tests", "2Q^h", "cast-and-surge", "Bayesian searches", "single-Q, twice as long")
 
 _KINDS: dict[str, Fill] = {SINGLE: "filled", TWO: "open", HEURISTIC: "hatched"}

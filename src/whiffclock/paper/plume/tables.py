@@ -27,10 +27,10 @@ def statistics_tables(statistics: PlumeStatistics) -> list[Table]:
 
 
 def dns_table(rows: Sequence[dns.Row], caption: str = "") -> Table:
-    """A plume beside the DNS slice, figure by figure, with targets."""
+    """A plume and the DNS slice, quantity by quantity, with targets."""
     lines = map(_dns_line, rows)
     groups = [list(islice(lines, len(group))) for group in dns.GROUPS]
-    return _table("This plume beside the DNS slice, at 3e-6", ("DNS", "here", "diff", "target", "met"), groups, caption)
+    return _table("This plume and the DNS slice, at 3e-6", ("DNS", "here", "diff", "target", "met"), groups, caption)
 
 
 def _dns_line(row: dns.Row) -> Line:
