@@ -48,8 +48,10 @@ def installation() -> dict[str, Any]:
     from whiffclock.runs.engine import cores
 
     return {
-        "whiffclock": f"{__version__}, in {Path(__file__).parents[1]}",
-        "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+        "whiffclock": __version__,
+        "installed_in": str(Path(__file__).parents[1]),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
         "cores": cores(),
         "plume": builtin_plume().origin,
         "environments": ENVIRONMENTS,
@@ -61,16 +63,23 @@ def installation() -> dict[str, Any]:
 
 
 def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
-    """What a reader wants to know first of a policy: agent, environment, training, performance, recovery."""
-    shown = {"policy": facts["policy"], "memory": facts.get("memory", ""), "plume": facts.get("plume_origin", "")}
-    if isinstance(threshold := facts.get("threshold"), float):
+    """The facts of a policy in a few lines: settings that differ from the defaults, no sums."""
+    defaults = {"world": WorldSettings().to_dict(), "learning": LearningSettings().to_dict()}
+    facts = dict(facts)
+    shown: dict[str, Any] = {"policy": facts.pop("policy")}
+    if isinstance(threshold := facts.pop("threshold", None), float):
         shown["environment"] = f"{environment_name(threshold)} (whiff threshold {threshold:g})"
-    world, learning = WorldSettings().to_dict(), LearningSettings().to_dict()
-    for name, defaults in (("world", world), ("learning", learning)):
-        changed = {key: value for key, value in facts.get(name, {}).items() if value != defaults.get(key)}
-        shown[name] = changed or "as in the paper"
-    rest = {name: value for name, value in facts.items() if name not in {*shown, "plume_origin", "threshold"}}
-    return {name: value for name, value in (shown | rest).items() if value not in ("", None)}
+    if origin := facts.pop("plume_origin", None) or facts.pop("origin", None):
+        shown["plume"] = origin
+    for name, value in facts.items():
+        if name in defaults:
+            value = {k: v for k, v in value.items() if v != defaults[name].get(k)} or "as in the paper"
+        elif name == "memory":
+            value = {k: v for k, v in value.items() if v is not False and v != []}
+        elif name.startswith("last episodes"):
+            value = {k: v for k, v in value.items() if k in ("largest_void_state", "longest_blank")}
+        shown.setdefault(name, value)
+    return shown
 
 
 def is_policy(file: Path) -> bool:

@@ -158,9 +158,11 @@ def facts_table(facts: dict[str, Any], form: str = "g") -> Table:
 def readable(value: Any, form: str = "g") -> str:
     """A dictionary as ``key value`` pairs."""
     if isinstance(value, dict):
-        return ", ".join(f"{k} {readable(v, form)}" for k, v in value.items())
+        return ", ".join(f"{k.replace('_', ' ')} {readable(v, form)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(readable(v, form) for v in value) or "none"
+    if value is None:
+        return "none"
     return format(value, form) if isinstance(value, float) else str(value)
 
 
