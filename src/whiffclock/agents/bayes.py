@@ -130,7 +130,7 @@ class BeliefPolicy:
             memory.start, memory.size, memory.cells, memory.weights, parent, moved, observation,
             self.model.successor, self.model.chances, start, size, cells, weights,
         )  # fmt: skip
-        if not size.all():  # nothing left to believe: begin anew
+        if not size.all():  # empty belief: start again
             root = self.model.root()
             start, size = np.where(size > 0, start, len(cells)), np.where(size > 0, size, len(root.cells))
             cells, weights = np.append(cells, root.cells), np.append(weights, root.weights)
