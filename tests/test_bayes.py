@@ -210,7 +210,7 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
     assert json.loads(on.stdout)["lower"] >= facts["lower"]
     other = run("bayes", "solve", "--plume", plume, "-e", "5e-5", "--backups", 9, "--start", policy)
     assert other.returncode == 2
-    assert "was not solved for this" in other.stderr
+    assert "was solved for another" in other.stderr
 
     with np.load(policy) as archive:
         arrays = dict(archive)
@@ -294,4 +294,4 @@ def test_a_policy_of_no_environment_needs_one_named(model, tmp_path):
     save_belief_policy(tmp_path / "any.npz", belief_heuristic("QMDP", model))
     refused = run("bayes", "evaluate", tmp_path / "any.npz")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.endswith("any.npz belongs to no environment; name one with --environment.\n")
+    assert refused.stderr.endswith("any.npz has no training environment; give one with --environment.\n")
