@@ -185,7 +185,7 @@ def test_compare_without_files_lays_the_built_in_plume_beside_the_dns(run):
     done = run("compare")
     assert done.returncode == 0, done.stderr
     assert "built-in plume: turbulence simulated by whiffclock" in done.stdout
-    assert "beside the DNS" in done.stdout
+    assert "This plume and the DNS slice" in done.stdout
 
 
 TARGET = """\
