@@ -1,4 +1,4 @@
-# Everything runs in .venv, which the first call makes. `make demo` and `make test` are all one needs.
+# Everything runs in .venv, which the first call creates. Start with `make demo` or `make test`.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 SHELL := /bin/bash
@@ -7,7 +7,7 @@ SHELL := /bin/bash
 
 .venv/.ready: pyproject.toml constraints.txt
 	@echo "Setting up .venv (the first time this takes a minute or two) ..."
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "whiffclock needs Python 3.11 or newer; name one with make PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "whiffclock needs Python 3.11 or newer; choose one with make PYTHON=..."; exit 1; }
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
@@ -18,7 +18,7 @@ demo: .venv/.ready
 test: .venv/.ready lint
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-# Kernels that write outside their arrays are found here: the same tests with every index checked.
+# The kernel tests with every array index checked.
 test-bounds: .venv/.ready
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest tests/test_lockstep.py \
 	  tests/test_evaluate.py tests/test_beliefs.py tests/test_bayes.py tests/test_pomdp_kernels.py \

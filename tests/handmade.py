@@ -82,7 +82,7 @@ def _searches(n, strata, rng):
             noise = rng.normal(0, 0.004, (n, 1)) + rng.normal(0, 0.004, strata)
             made["strata"].loc[{"kind": kind, "trained": name, "metric": "G"}] = value + noise
 
-    level(SINGLE, 0.6, 0.6, 0.6, 0.6)  # where they were not trained; at home, see below
+    level(SINGLE, 0.6, 0.6, 0.6, 0.6)  # where they were not trained; where they were, see below
     level(TWO, 0.7, 0.7, 0.7, 0.7)
     for name in ENVIRONMENT_NAMES:
         here = {"trained": name, "tested": name, "metric": "G"}

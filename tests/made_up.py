@@ -196,7 +196,7 @@ def _environments(*dims):
 
 
 def _there(made):
-    """Which agents are tested where: those of two kinds everywhere, others at home, and two kinds are a single one."""
+    """Which agents are tested where: two kinds everywhere, others where trained; two kinds have a single agent."""
     everywhere = made.kind.isin([names.SINGLE, names.TWO])
     alone = made.kind.isin([names.CAST, names.BAYES])
     return (everywhere | (made.trained == made.tested)) & (~alone | (made.agent == 0))

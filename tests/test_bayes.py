@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small_pomdps import TIGER
 
-from whiffclock.agents.bayes import BayesSettings, neighbour, quasi_optimal, search_model
+from whiffclock.agents.bayes import BayesSettings, belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.files import load_belief_policy, load_policy, save_belief_policy
 from whiffclock.evaluate import evaluate
@@ -75,12 +75,12 @@ def test_the_agent_does_what_its_bounds_promise_and_beats_its_neighbours(small, 
     judged = evaluate(agent, small, DENSE, settings=settings)
     assert judged.mean("f+") > 0.95
     tuned = max(evaluate(cast_and_surge(angle), small, DENSE, settings=settings).mean("G") for angle in (20, 40, 60))
-    qmdp = evaluate(neighbour("QMDP", model), small, DENSE, settings=settings)
+    qmdp = evaluate(belief_heuristic("QMDP", model), small, DENSE, settings=settings)
     assert judged.mean("G") > max(tuned, qmdp.mean("G"))
 
 
 def test_file_round_trip(small, agent, model, tmp_path):
-    for policy in (agent, neighbour("infotaxis", model, {"threshold": DENSE})):
+    for policy in (agent, belief_heuristic("infotaxis", model, {"threshold": DENSE})):
         save_belief_policy(tmp_path / "policy.npz", policy)
         again = load_policy(tmp_path / "policy.npz")
         assert (again.name, again.threshold) == (policy.name, DENSE)
@@ -210,7 +210,7 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
     assert json.loads(on.stdout)["lower"] >= facts["lower"]
     other = run("bayes", "solve", "--plume", plume, "-e", "5e-5", "--backups", 9, "--start", policy)
     assert other.returncode == 2
-    assert "was not solved for this" in other.stderr
+    assert "was solved for another" in other.stderr
 
     with np.load(policy) as archive:
         arrays = dict(archive)
@@ -236,7 +236,7 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["bayes", "evaluate"], "Nobody was named"),
+        (["bayes", "evaluate"], "No policy was given"),
         (["bayes", "evaluate", "-a", "dowsing"], "There is no agent called 'dowsing'"),
         (["bayes", "solve", "-e", "thick"], "--environment is 'thick'"),
         (["bayes", "solve", "-e", "dense", "--floor", "0.7"], "The floor is 0.7"),
@@ -291,7 +291,7 @@ def test_names_with_square_brackets_are_names(small, model, tmp_path):
 
 
 def test_a_policy_of_no_environment_needs_one_named(model, tmp_path):
-    save_belief_policy(tmp_path / "any.npz", neighbour("QMDP", model))
+    save_belief_policy(tmp_path / "any.npz", belief_heuristic("QMDP", model))
     refused = run("bayes", "evaluate", tmp_path / "any.npz")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.endswith("any.npz belongs to no environment; name one with --environment.\n")
+    assert refused.stderr.endswith("any.npz has no training environment; give one with --environment.\n")

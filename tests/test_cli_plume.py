@@ -133,7 +133,7 @@ def test_compare_with_the_dns_and_with_another_plume(run, folder):
         (["inspect", "a.npz", "--threshold", "-1"], "positive concentration"),
         (["inspect", "a.npz", "--threshold", "1"], "nothing reaches"),
         (["inspect", "a.npz", "--out", "page.doc"], "a page ends in .png"),
-        (["compare", "a.npz", "--threshold", "5e-6"], "name a second plume"),
+        (["compare", "a.npz", "--threshold", "5e-6"], "give a second plume"),
         (["compare", "missing.npz"], "no plume file"),
     ],
 )
@@ -159,7 +159,7 @@ def test_standin_refuses_to_replace_a_plume(run, tmp_path):
     assert run(*words).returncode == 0
     again = run(*words)
     assert (again.returncode, again.stdout) == (2, "")
-    assert "there already" in again.stderr
+    assert "exists; choose another name" in again.stderr
     assert run(*words, "--force").returncode == 0
 
 
@@ -173,7 +173,7 @@ def test_simulate_writes_a_plume_and_refuses_to_replace_it(run, tmp_path):
     whole = out.read_bytes()
     again = run(*words)
     assert again.returncode == 2
-    assert "there already" in again.stderr
+    assert "exists; choose another name" in again.stderr
     assert run(*words, "--force").returncode == 0
     assert out.read_bytes() == whole
     bad = run("simulate", tmp_path / "other.npz", "--points", "many")
@@ -185,7 +185,7 @@ def test_compare_without_files_lays_the_built_in_plume_beside_the_dns(run):
     done = run("compare")
     assert done.returncode == 0, done.stderr
     assert "built-in plume: turbulence simulated by whiffclock" in done.stdout
-    assert "beside the DNS" in done.stdout
+    assert "This plume and the DNS slice" in done.stdout
 
 
 TARGET = """\
@@ -239,7 +239,7 @@ def test_a_bad_target_gets_one_sentence_and_nothing_is_written(run, plume, tmp_p
         (["a.npz", "a.npz", "--target", "dns", "--force"], "is the file to read"),
         (["a.npz", "b.doc", "--target", "dns"], "must be .npy"),
         (["no.npz", "b.npz", "--target", "dns"], "no plume file"),
-        (["a.npz", "there.npz", "--target", "dns"], "there already"),
+        (["a.npz", "there.npz", "--target", "dns"], "exists; choose another name"),
         (["a.npz", "b.npz", "c.npz", "--target", "dns"], "at most two"),
     ],
 )

@@ -41,20 +41,20 @@ def test_the_package_imports_nothing_heavy():
 
 
 def interrupted(folder, capsys):
-    with pytest.raises(typer.Exit) as caught, opt.job_bar(2, 10, folder):
+    with pytest.raises(typer.Exit) as caught, opt.job_bar("training", 10, folder):
         raise KeyboardInterrupt
     assert caught.value.exit_code == 130
     return capsys.readouterr().err
 
 
 def test_ctrl_c_names_a_folder_only_if_something_is_in_it(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(opt, "talk", opt.Console(stderr=True, markup=False))
+    monkeypatch.setattr(opt, "messages", opt.Console(stderr=True, markup=False))
     folder = tmp_path / "[a] policies"
     assert "stopped; nothing was finished." in interrupted(folder, capsys)
     (folder / "dense").mkdir(parents=True)
     assert "stopped; nothing was finished." in interrupted(folder, capsys)
     (folder / "dense" / "agent.npz").touch()
-    assert f"what is finished is in {folder}, the same command goes on" in interrupted(folder, capsys)
+    assert f"finished work is in {folder}; the same command continues" in interrupted(folder, capsys)
 
 
 def test_brackets_in_names_are_printed_as_they_are(tmp_path):
@@ -81,5 +81,5 @@ def test_a_pipe_is_never_replaced(tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr == f"whiffclock: {pipe} cannot be written: it is there and is not a regular file.\n"
+    assert done.stderr == f"whiffclock: {pipe} cannot be written: it exists and is not a regular file.\n"
     assert pipe.is_fifo()

@@ -37,7 +37,7 @@ CASES = {
 }
 #: What a figure may need to be computed.
 COMPUTED = {
-    "single-Q training", "single-Q at home", "single-Q elsewhere", "two-Q training", "two-Q at home", "two-Q elsewhere",
+    "single-Q training", "single-Q tests", "single-Q elsewhere", "two-Q training", "two-Q tests", "two-Q elsewhere",
     "tau scan training", "tau scan", "one mode", "2Q^h", "cast-and-surge", "Bayesian searches", "Bayesian branches",
     "initial conditions", "single-Q, twice as long", "two modes, same path",
 }  # fmt: skip

@@ -230,7 +230,7 @@ def test_a_kept_evaluation_has_the_horizon_it_was_made_with(plume, store):
 
 
 def test_policies_on_beliefs_are_known_by_their_vectors(plume):
-    from whiffclock.agents.bayes import neighbour, quasi_optimal, search_model
+    from whiffclock.agents.bayes import belief_heuristic, quasi_optimal, search_model
     from whiffclock.pomdp.gridsearch import GridVectors
 
     model = search_model(plume, 3e-6)
@@ -238,7 +238,7 @@ def test_policies_on_beliefs_are_known_by_their_vectors(plume):
     one, other = (GridVectors(model, vectors, np.array(actions)) for actions in ([0, 1], [0, 2]))
     keys = [Given.of(quasi_optimal(model, one, {"seed": seed})).key for seed in (0, 1)]
     assert keys[0] == keys[1] != Given.of(quasi_optimal(model, other)).key
-    cheap = [Given.of(neighbour("QMDP", replace(model, discount=discount))) for discount in (0.9, 0.98)]
+    cheap = [Given.of(belief_heuristic("QMDP", replace(model, discount=discount))) for discount in (0.9, 0.98)]
     assert cheap[0].digest != cheap[1].digest
 
 

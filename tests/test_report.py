@@ -95,7 +95,7 @@ def test_every_figure_and_claim_is_on_the_page(page):
     assert "? not decidable" in text
     assert "not tested" not in text
     assert "This plume is synthetic: simulated by whiffclock" in text
-    assert "How often it smells" in text
+    assert "Whiff probability" in text
     assert "Training episodes of each 250,000" in " ".join(text.split())
 
 
@@ -144,7 +144,7 @@ def test_a_part_of_the_figures_makes_a_page_too(made):
     text = page.read_text()
     assert "whiffclock reproduce --profile quick --plume FILE --only fig3" in text
     assert "supplied by the user" in text
-    assert "How often it smells" not in text
+    assert "Whiff probability" not in text
     claims = json.loads((page.parent / "claims.json").read_text())["claims"]
     tested = [claim["id"] for claim in claims if claim["verdict"] != "not tested"]
     assert set(tested) == {"C5", "C6", "C7", "C8"}

@@ -30,7 +30,7 @@ from whiffclock.paper.dataset import (
     SINGLE,
     TWO,
     Datasets,
-    at_home,
+    where_trained,
 )
 from whiffclock.paper.ensembles import NEEDS, Study
 from whiffclock.paper.figures import FIGURES, drawing
@@ -228,7 +228,7 @@ def test_tau_divides_the_training_most_evenly(whole, study, plume, store):
 def test_cast_and_surge_has_its_best_angle(whole):
     searches = whole.datasets.searches
     returns = searches["cast_scan"].sel(metric="G")
-    home = at_home(searches["mean"], "cast-and-surge").sel(metric="G").isel(agent=0)
+    home = where_trained(searches["mean"], "cast-and-surge").sel(metric="G").isel(agent=0)
     assert np.array_equal(home, returns.max("angle"))
     assert np.array_equal(searches["cast_angle"], returns.idxmax("angle"))
 
@@ -257,7 +257,7 @@ def test_usage_counts_the_decisions_of_all_agents(whole, study, store):
 
 def test_a_clock_with_two_names_for_one_path_goes_the_way_of_its_agent(whole):
     searches = whole.datasets.searches
-    same, single = (at_home(searches["mean"], kind) for kind in (SAME_PATH, SINGLE))
+    same, single = (where_trained(searches["mean"], kind) for kind in (SAME_PATH, SINGLE))
     xr.testing.assert_equal(same.drop_vars("kind"), single.drop_vars("kind"))
     decisions = whole.datasets.usage["same_path"].sum("bin")
     share = decisions.sel(mode=PLUS) / decisions.sum("mode")
@@ -358,8 +358,8 @@ def test_figures_are_named_in_any_order():
 
 def test_a_profile_s_name_does_not_determine_anything(plume):
     renamed = Study(plume, replace(TINY, name="other"))
-    assert [job.key for job in renamed.jobs(["single-Q at home"])] == [
-        job.key for job in Study(plume, TINY).jobs(["single-Q at home"])
+    assert [job.key for job in renamed.jobs(["single-Q tests"])] == [
+        job.key for job in Study(plume, TINY).jobs(["single-Q tests"])
     ]
     assert PROFILES["paper"].seeds == 20
     assert PROFILES["paper"].episodes == 3_000_001
@@ -393,7 +393,7 @@ def test_the_command_stops_cleanly(plume, tmp_path):
     os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130, said
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     assert not list(policies.glob(".*"))
 
 

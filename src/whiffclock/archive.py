@@ -44,7 +44,7 @@ def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict
 
 
 def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
-    """Refuse, before room is made for any array, sizes that are too large or contradict each other."""
+    """Refuse, before arrays are allocated, sizes that are too large or contradict each other."""
     total = sum(member.file_size for member in members.values())
     require(total <= MOST_BYTES, f"its arrays take {total / 2**30:,.1f} GiB, and {MOST_BYTES / 2**30:g} are allowed")
     for name, member in members.items():
@@ -129,11 +129,11 @@ def require_replaceable(path: Path) -> None:
     """Refuse to replace devices, pipes, folders and links to them."""
     with suppress(OSError):  # nothing is there, or a link to nothing
         regular = stat.S_ISREG(path.stat().st_mode)
-        require(regular, f"{path} cannot be written: it is there and is not a regular file.")
+        require(regular, f"{path} cannot be written: it exists and is not a regular file.")
 
 
 def leftovers(folder: Path, older_than: float = 600.0) -> list[Path]:
-    """What interrupted writes left in ``folder``; what is younger than ``older_than`` seconds may still be written."""
+    """Incomplete files of interrupted writes in ``folder`` that are older than ``older_than`` seconds."""
     before = time.time() - older_than
     return sorted(path for path in folder.glob(".*.npz.*") if path.is_file() and path.stat().st_mtime < before)
 

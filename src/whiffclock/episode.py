@@ -88,7 +88,7 @@ class Site(NamedTuple):
 
 
 class World(NamedTuple):
-    """What the step rule needs to know of a plume at one threshold."""
+    """A plume at one threshold: whiffs and source region."""
 
     whiffs: np.ndarray  # uint32[x, w, t]
     site: Site
@@ -104,7 +104,7 @@ class Tables(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """What Q-learning needs beside world and memory."""
+    """Settings of Q-learning, as numbers."""
 
     horizon: int
     last_void: int  # where void states saturate
@@ -129,7 +129,7 @@ def draw(counter):
 
 
 @_kernel
-def below(bits, n):
+def random_index(bits, n):
     """Map 32 random bits to 0 .. n-1 (bias below n / 2**32)."""
     return _I((bits * _U(n)) >> _U(32))
 
@@ -263,13 +263,13 @@ def draw_start(whiffs, site, cells, lesson, counter):
     """Uniform over start cells and snapshots; redrawn in time until it is a whiff, if that is asked."""
     counter += _GOLDEN
     word = draw(counter)
-    cell = below(word >> _U(32), cells.shape[0])
+    cell = random_index(word >> _U(32), cells.shape[0])
     x, y = _I(cells[cell, 0]), _I(cells[cell, 1])
-    t = below(word & _U(0xFFFFFFFF), lesson.start_snapshots)
+    t = random_index(word & _U(0xFFFFFFFF), lesson.start_snapshots)
     whiff = smell(whiffs, site, x, y, t)
     while lesson.start_on_whiff and whiff == 0:
         counter += _GOLDEN
-        t = below(draw(counter) >> _U(32), lesson.start_snapshots)
+        t = random_index(draw(counter) >> _U(32), lesson.start_snapshots)
         whiff = smell(whiffs, site, x, y, t)
     return x, y, t, whiff, counter
 

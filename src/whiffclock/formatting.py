@@ -47,7 +47,7 @@ def shared_form(*values: float) -> str:
 
 
 def nan_to_null(value: Any, digits: int | None = None) -> Any:
-    """Plain values for JSON: None for numbers that are not finite, the others to so many significant ``digits``."""
+    """Plain values for JSON: None for numbers that are not finite, the others to ``digits`` significant digits."""
     if isinstance(value, Mapping):
         return {str(name): nan_to_null(one, digits) for name, one in value.items()}
     if isinstance(value, list | tuple):

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class InputError(ValueError):
-    """Bad input, told in one sentence that a user can act on."""
+    """Bad input; the message is one sentence that a user can act on."""
 
 
 def require(condition: bool, sentence: str) -> None:
@@ -76,7 +76,7 @@ def convert(values: Any, kind: type[T], problem: str) -> T:
 
 
 def _refuse_unknown_names(values: Any, made: Any) -> None:
-    """Names that ``made`` does not have: msgspec passes over them where ``made`` is a dataclass."""
+    """Refuse names that ``made`` does not have, which msgspec ignores where ``made`` is a dataclass."""
     if isinstance(values, dict):
         if isinstance(made, Settings):
             unknown = values.keys() - {f.name for f in fields(made)}
@@ -90,14 +90,15 @@ class WorldSettings(Settings):
     """Where a search may start, where it ends, and what happens at the end of the record.
 
     Without a start threshold, starts are the cells that exceed the environment's own (R10). At the end of the
-    record, ``"wrap"`` goes on with the first snapshot (R1), ``"avoid"`` starts early enough never to reach it.
+    record, ``"wrap"`` continues with the first snapshot (R1), ``"avoid"`` starts early enough not to reach it.
     """
 
     radius: Annotated[float, "Radius of the source region, in cells."] = 2.0
-    start_threshold: Annotated[float | None, "Starts are the cells that exceed this at least once."] = 7e-6
-    start_on_whiff: Annotated[bool, "Start when there is a whiff (R10)."] = False
+    start_threshold: Annotated[float | None, "Searches start in cells that exceed this at least once."] = 7e-6
+    start_on_whiff: Annotated[bool, "Start only at times when the start cell has a whiff."] = False
     end_of_record: Annotated[
-        Literal["wrap", "avoid"], "Go on with the first snapshot, or start early enough never to need it (R1)."
+        Literal["wrap", "avoid"],
+        "Wrap around to the first snapshot, or start early enough to avoid it.",
     ] = "wrap"
 
     def __post_init__(self) -> None:
@@ -130,16 +131,16 @@ class LearningSettings(Settings):
     """Tabular Q-learning: schedules, discount, length. Learning rate and exploration fall linearly over a decay."""
 
     episodes: Annotated[int, "Training episodes."] = 3_000_001
-    horizon: Annotated[int, "H: longest episode, and states of a clock that has no length of its own."] = 500
-    gamma: Annotated[float, "Discount."] = 0.998
-    alpha_start: Annotated[float, "First learning rate."] = 0.1
-    alpha_end: Annotated[float, "Last learning rate."] = 1e-4
+    horizon: Annotated[int, "H: steps per episode, and states of the clock."] = 500
+    gamma: Annotated[float, "Discount factor."] = 0.998
+    alpha_start: Annotated[float, "Learning rate at the start."] = 0.1
+    alpha_end: Annotated[float, "Learning rate at the end."] = 1e-4
     alpha_decay: float = 2.5e6  # episodes
-    epsilon_start: Annotated[float, "First rate of exploration."] = 1.0
-    epsilon_end: Annotated[float, "Last rate of exploration."] = 1e-4
+    epsilon_start: Annotated[float, "Exploration rate at the start."] = 1.0
+    epsilon_end: Annotated[float, "Exploration rate at the end."] = 1e-4
     epsilon_decay: float = 2.5e6  # episodes
-    q_start: Annotated[float, "First value of every Q."] = -1.0
-    bootstrap_at_horizon: Annotated[bool, "Bootstrap the target of a cut-short episode (R8)."] = True
+    q_start: Annotated[float, "Initial value of Q."] = -1.0
+    bootstrap_at_horizon: Annotated[bool, "Bootstrap the last step of an episode cut at the horizon."] = True
     curve_points: int = 300
     record_last: int = 500
 
@@ -162,7 +163,7 @@ class LearningSettings(Settings):
 
     @classmethod
     def shortened(cls, episodes: int, **changes: Any) -> Self:
-        """The paper's schedule, squeezed in proportion into fewer (or stretched over more) episodes."""
+        """The paper's schedule, scaled to another number of episodes."""
         require(episodes >= 1, f"The number of episodes is {episodes}; it must be at least 1.")
         decay = cls.alpha_decay * episodes / cls.episodes
         return cls(**{"episodes": episodes, "alpha_decay": decay, "epsilon_decay": decay} | changes)
@@ -172,10 +173,10 @@ class LearningSettings(Settings):
 class EvaluationSettings(Settings):
     """How a policy is evaluated: every start cell, ``snapshots`` start times each, the same for all (R11)."""
 
-    snapshots: Annotated[int, "Start snapshots per cell, stratified over the record."] = 16
-    seed: Annotated[int, "Seed of the start snapshots."] = 0
-    gamma: Annotated[float, "Discount in G."] = 0.998
-    horizon: Annotated[int | None, "Steps allowed per search; default: those of training, of all the longest."] = None
+    snapshots: Annotated[int, "Start times per cell, spread over the record."] = 16
+    seed: Annotated[int, "Seed of the start times."] = 0
+    gamma: Annotated[float, "Discount factor in G."] = 0.998
+    horizon: Annotated[int | None, "Steps allowed per search; default: H of training."] = None
 
     def __post_init__(self) -> None:
         require(
@@ -192,10 +193,10 @@ class EvaluationSettings(Settings):
 
 @dataclass(frozen=True)
 class BayesSettings(Settings):
-    """The model that the Bayesian agent has of its world; its discount is not that of the evaluation."""
+    """The Bayesian agent's model; its discount differs from that of the evaluation."""
 
-    discount: Annotated[float, "Discount per step of the agent's model."] = 0.98
-    floor: Annotated[float, "Least probability of a whiff, and of a blank, in any cell (R14)."] = 1e-3
+    discount: Annotated[float, "Discount factor of the agent's model."] = 0.98
+    floor: Annotated[float, "Smallest probability of a whiff, and of a blank, in any cell of the model."] = 1e-3
 
     def __post_init__(self) -> None:
         require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")

@@ -1,1 +1,1 @@
-"""Searchers: each module makes a policy."""
+"""Agents: each module makes a policy."""

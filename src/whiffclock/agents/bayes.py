@@ -1,10 +1,9 @@
-"""The quasi-optimal Bayesian agent, and cheaper ones on the same belief (paper, "Bayesian agent").
+"""The quasi-optimal Bayesian agent, and cheaper agents with the same belief (paper, "Bayesian agent").
 
 The agent believes that whiffs are independent, each cell with the frequency of the record; it keeps the
 probability of every position relative to the source, moved with each step, cleared of the source region
-while that is not found, and corrected by each whiff or blank (R16). Where the record never had a whiff, one is
-still held possible, with probability ``floor``: otherwise a single stray whiff would leave nothing to believe
-(R14).
+while that is not found, and corrected by each whiff or blank (R16). Where the record never had a whiff, one still
+has the probability ``floor``: otherwise a single unexpected whiff would leave an empty belief (R14).
 
 What differs between the agents is how they choose:
 
@@ -61,7 +60,7 @@ def search_model(
 
 @dataclass(frozen=True)
 class Beliefs:
-    """What n searches believe: those with the same history share one belief.
+    """Beliefs of n searches; those with the same history share one.
 
     ``who[i]`` is the belief of search i; belief k is ``cells[start[k] : start[k] + size[k]]``, with weights.
     """
@@ -85,7 +84,7 @@ Choice = Callable[[GridSearch, Beliefs], np.ndarray]
 
 @dataclass(frozen=True)
 class BeliefPolicy:
-    """A policy that acts on what it believes; see :class:`whiffclock.policy.Policy`."""
+    """A policy that acts on a belief; see :class:`whiffclock.policy.Policy`."""
 
     name: str
     model: GridSearch
@@ -131,7 +130,7 @@ class BeliefPolicy:
             memory.start, memory.size, memory.cells, memory.weights, parent, moved, observation,
             self.model.successor, self.model.chances, start, size, cells, weights,
         )  # fmt: skip
-        if not size.all():  # nothing left to believe: begin anew
+        if not size.all():  # empty belief: start again
             root = self.model.root()
             start, size = np.where(size > 0, start, len(cells)), np.where(size > 0, size, len(root.cells))
             cells, weights = np.append(cells, root.cells), np.append(weights, root.weights)
@@ -160,10 +159,10 @@ def quasi_optimal(model: GridSearch, vectors: Vectors, made_from: dict[str, Any]
     return BeliefPolicy(QUASI_OPTIMAL, model, by_vectors(vectors), made_from or {}, vectors)
 
 
-def neighbour(name: str, model: GridSearch, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
-    """One of :data:`NEIGHBOURS`, which need no solving."""
-    require(name in NEIGHBOURS, f"There is no agent called {name!r}; there are {', '.join(NEIGHBOURS)}.")
-    return BeliefPolicy(name, model, NEIGHBOURS[name], made_from or {})
+def belief_heuristic(name: str, model: GridSearch, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
+    """One of :data:`HEURISTICS`, which need no solver."""
+    require(name in HEURISTICS, f"There is no agent called {name!r}; there are {', '.join(HEURISTICS)}.")
+    return BeliefPolicy(name, model, HEURISTICS[name], made_from or {})
 
 
 def by_vectors(vectors: GridVectors) -> Choice:
@@ -199,7 +198,7 @@ def space_aware_infotaxis(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
 
 
 def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """The action with the least expected measure; a found source counts nothing."""
+    """The action with the smallest expected measure; a found source counts as 0."""
     action = np.empty(len(beliefs.start), dtype=np.int8)
     edges = model.edges(0)
     entropy, distance = np.empty(len(edges.action)), np.empty(len(edges.action))
@@ -212,8 +211,12 @@ def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, n
     return action
 
 
-#: Cheaper choices on the same belief, by name.
-NEIGHBOURS: dict[str, Choice] = {"QMDP": qmdp, "infotaxis": infotaxis, "space-aware infotaxis": space_aware_infotaxis}
+#: Agents that act on the belief without a solved POMDP, by name.
+HEURISTICS: dict[str, Choice] = {
+    "QMDP": qmdp,
+    "infotaxis": infotaxis,
+    "space-aware infotaxis": space_aware_infotaxis,
+}
 
 
 def discounted_rewards(policy: BeliefPolicy, steps: int = 500, seed: int = 0, repeats: int = 1) -> np.ndarray:

@@ -21,7 +21,7 @@ ANGLES = tuple(range(5, 90, 5))
 
 
 def cast_and_surge(angle: float, length: int = 500) -> TablePolicy:
-    """The heuristic with half-opening ``angle`` in degrees, on a clock of so many states."""
+    """The heuristic with half-opening ``angle`` in degrees, on a clock of ``length`` states."""
     require(0 < angle < 90, f"The half-opening angle is {angle:g}; it must lie between 0 and 90 degrees.")
     slope = math.tan(math.radians(angle))
     actions = [UPWIND]

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.agents.bayes import NEIGHBOURS, QUASI_OPTIMAL, BeliefPolicy, neighbour, quasi_optimal
+from whiffclock.agents.bayes import HEURISTICS, QUASI_OPTIMAL, BeliefPolicy, belief_heuristic, quasi_optimal
 from whiffclock.archive import first_line, read_header, read_npz, write_npz
 from whiffclock.params import InputError, convert, require
 from whiffclock.policy import MOVES, Format, Origin, Policy, TablePolicy
@@ -26,7 +26,7 @@ class _Header(msgspec.Struct):
 
 
 def load_policy(path: Path) -> Policy:
-    """The policy in a file, of whatever kind."""
+    """The policy in a file, of any kind."""
     arrays = read_npz(path, "a whiffclock policy", only=("header",))
     form = read_header(arrays, path, "whiffclock policy", Format).format
     return load_belief_policy(path) if form == _FORMAT else TablePolicy.load(path)
@@ -61,8 +61,8 @@ def belief_policy_from(arrays: dict[str, np.ndarray], path: Path) -> BeliefPolic
     try:
         convert(header.made_from, Origin, "its origin is wrong")
         model = _model(arrays, header.discount)
-        if header.name in NEIGHBOURS:
-            return neighbour(header.name, model, header.made_from)
+        if header.name in HEURISTICS:
+            return belief_heuristic(header.name, model, header.made_from)
         require(header.name == QUASI_OPTIMAL, f"there is no agent called {header.name!r}")
         vectors, actions = _array(arrays, "vectors", "f", 2), _array(arrays, "actions", "iu", 1)
         require(

@@ -51,7 +51,7 @@ class Task:
 
 
 class Training:
-    """A training under way: it can be advanced in parts, with the same result as in one go."""
+    """A training in progress; it can be advanced in parts, with the same result as at once."""
 
     def __init__(self, task: Task) -> None:
         whiffs = task.plume.whiffs(task.threshold)
@@ -82,7 +82,7 @@ class Training:
         return int(self._curve[:, 2].sum())
 
     def advance(self, episodes: int) -> int:
-        """Play up to ``episodes`` more; return how many were played."""
+        """Play up to ``episodes`` more episodes; return how many were played."""
         learning, before = self.task.learning, self.episode
         last = min(before + episodes, learning.episodes)
         record_from = learning.episodes - learning.record_last
@@ -125,7 +125,7 @@ class Training:
 
 
 def make_lesson(task: Task, snapshots: int) -> Lesson:
-    """The kernel's view of the settings."""
+    """The settings as the kernel takes them."""
     learning = task.learning
     same = {name: value for name, value in learning.to_dict().items() if name in Lesson._fields}
     return Lesson(

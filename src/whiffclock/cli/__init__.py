@@ -1,22 +1,37 @@
 """The command line: ``whiffclock reproduce | report | train | evaluate | compare | bayes | pomdp | plume | ...``."""
 
 import sys
+from typing import Annotated
 
 import typer
 
+from whiffclock import __version__
+from whiffclock.cli.help import App
 from whiffclock.params import InputError
 
-app = typer.Typer(
-    name="whiffclock",
-    help="Olfactory search in turbulence with a clock for a memory.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
+app = App(name="whiffclock", context_settings={"help_option_names": ["-h", "--help"]})
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"whiffclock {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Olfactory search in turbulence with a clock for a memory.
+
+    Start with: whiffclock reproduce --profile quick
+    """
+
 
 # The commands register themselves with the app.
-from whiffclock.cli import bayes, info, judge, plume, pomdp, report, reproduce, runs, train  # noqa: E402, F401
+from whiffclock.cli import bayes, evaluation, info, plume, pomdp, report, reproduce, runs, train  # noqa: E402, F401
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""``whiffclock bayes``: the quasi-optimal Bayesian agent, and cheaper ones on the same belief."""
+"""``whiffclock bayes``: the quasi-optimal Bayesian agent, and cheaper agents with the same belief."""
 
 from __future__ import annotations
 
@@ -7,17 +7,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whiffclock.cli import app, judge
+from whiffclock.cli import app, evaluation
 from whiffclock.cli import options as opt
 from whiffclock.cli import pomdp as solver
+from whiffclock.cli.help import App
 from whiffclock.cli.words import Spelling, Word, described
-from whiffclock.params import BayesSettings, EvaluationSettings, InputError, WorldSettings, environment_name, require
+from whiffclock.params import (
+    ENVIRONMENTS,
+    BayesSettings,
+    EvaluationSettings,
+    InputError,
+    WorldSettings,
+    environment_name,
+    require,
+)
 
 if TYPE_CHECKING:
     from whiffclock.pomdp.gridsearch import GridSearch
     from whiffclock.pomdp.start import Start
 
-bayes_app = typer.Typer(help="Solve and judge agents that act on what they believe.", no_args_is_help=True)
+bayes_app = App(help="Solve and evaluate Bayesian agents.")
 app.add_typer(bayes_app, name="bayes")
 
 World = Annotated[WorldSettings, Spelling(opt.WORLD_WORDS, only=("radius", "start_threshold"))]
@@ -27,19 +36,21 @@ World = Annotated[WorldSettings, Spelling(opt.WORLD_WORDS, only=("radius", "star
 @described
 def solve(
     *,
-    environment: Annotated[str, "Environment or threshold.", Word("NAME", short="-e")],
+    environment: Annotated[str, f"{', '.join(ENVIRONMENTS)}, or a threshold.", Word("NAME", short="-e")],
     plume: opt.PlumeSettings,
     settings: solver.Solver,
     believed: BayesSettings,
     world: World,
-    start: Annotated[Path | None, "Go on from a policy solved before.", Word("FILE")] = None,
-    out: Annotated[Path | None, "Keep the policy in this .npz file.", Word("FILE")] = None,
+    start: Annotated[Path | None, "Continue from a solved policy.", Word("FILE")] = None,
+    out: Annotated[Path | None, "Write the policy to this .npz file.", Word("FILE")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Solve the search in a plume at a threshold: bounds on its value, and the quasi-optimal agent.
+    """Solve for the quasi-optimal Bayesian agent, with bounds on its value.
 
-    Ctrl-C ends it with what there is.
+    Ctrl-C stops it and keeps the best policy so far.
+
+    Example: whiffclock bayes solve -e sparse --seconds 300 --out sparse.npz
     """
     from whiffclock.agents.bayes import quasi_optimal, search_model
     from whiffclock.agents.files import save_belief_policy
@@ -58,10 +69,13 @@ def solve(
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
     facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
     opt.show(facts, json, ",.6g")
+    if out is not None:
+        opt.messages.print(f"Policy: {out}", soft_wrap=True, highlight=False)
+        opt.hint(f"bayes evaluate {out}", plume, world)
 
 
 def earlier_vectors(path: Path, model: GridSearch) -> Start:
-    """Vectors of a policy solved before, to go on from; they must be bounds for this model, too."""
+    """Vectors of a solved policy, to continue from; they must be bounds for this model."""
     import numpy as np
 
     from whiffclock.agents.files import load_belief_policy
@@ -72,7 +86,7 @@ def earlier_vectors(path: Path, model: GridSearch) -> Start:
         np.array_equal(getattr(other, name), getattr(model, name)) for name in ("likelihood", "target")
     )
     if vectors is None or not same:
-        raise InputError(f"{path} was not solved for this plume, threshold, floor and discount; start without it.")
+        raise InputError(f"{path} was solved for another plume, threshold, floor or discount; leave out --start.")
     return [(0, vector, int(action)) for vector, action in zip(vectors.array(), vectors.actions(), strict=True)]
 
 
@@ -82,7 +96,7 @@ def evaluate(
     *,
     policies: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Solved policies.")] = None,
     agent: Annotated[
-        list[str] | None, "QMDP, infotaxis or 'space-aware infotaxis'; repeatable.", Word("NAME", short="-a")
+        list[str] | None, "QMDP, infotaxis or 'space-aware infotaxis'; may be repeated.", Word("NAME", short="-a")
     ] = None,
     environment: opt.Environment = None,
     plume: opt.PlumeSettings,
@@ -91,25 +105,29 @@ def evaluate(
     world: World,
     json: opt.AsJson = False,
 ) -> None:
-    """Search from every start: G, T_min/T and f+ of solved policies and of cheaper agents, and time per decision."""
-    from whiffclock.agents.bayes import neighbour, search_model
+    """Evaluate Bayesian agents from every start, and measure the time per decision.
+
+    Example: whiffclock bayes evaluate sparse.npz --agent infotaxis -e sparse
+    """
+    from whiffclock.agents.bayes import belief_heuristic, search_model
     from whiffclock.agents.files import load_belief_policy
 
-    require(bool(policies or agent), "Nobody was named; give files of solved policies, or agents with --agent.")
+    require(bool(policies or agent), "No policy was given; name files of solved policies, or agents with --agent.")
     field = plume.open()
     solved = ((path, load_belief_policy(path)) for path in policies or [])
-    tests = [(path.stem, policy, threshold) for path, policy, threshold in judge.in_environments(solved, environment)]
+    chosen = evaluation.in_environments(solved, environment)
+    tests = [(path.stem, policy, threshold) for path, policy, threshold in chosen]
     for threshold in opt.parse_thresholds(environment) if agent else []:
         model = search_model(field, threshold, believed, world)
-        tests += [(name, neighbour(name, model), threshold) for name in agent or []]
-    results = list(judge.search_all(tests, field, world, settings))
+        tests += [(name, belief_heuristic(name, model), threshold) for name in agent or []]
+    results = list(evaluation.search_all(tests, field, world, settings))
     places = [environment_name(threshold) for *_, threshold in tests]
     if json:
         named = [{"agent": label, "environment": place} for (label, *_), place in zip(tests, places, strict=True)]
         costs = [{"microseconds_per_decision": micro, **tested.to_dict()} for tested, micro in results]
         opt.print_json([name | cost for name, cost in zip(named, costs, strict=True)])
         return
-    judge.show_table([label for label, *_ in tests], [tested for tested, _ in results], field, settings)
+    evaluation.show_table([label for label, *_ in tests], [tested for tested, _ in results], field, settings)
     for (label, *_), place, (_, micro) in zip(tests, places, results, strict=True):
-        opt.talk.print(f"{label} in {place}: {micro:.0f} microseconds per decision")
-    judge.warn_other_plume(field, [policy for _, policy, _ in tests])
+        opt.messages.print(f"{label} in {place}: {micro:.0f} microseconds per decision")
+    evaluation.warn_other_plume(field, [policy for _, policy, _ in tests])

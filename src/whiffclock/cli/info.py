@@ -1,4 +1,4 @@
-"""``whiffclock info``: what a file is, or what this installation is."""
+"""``whiffclock info``: describe a policy, a plume or this installation."""
 
 import platform
 import zipfile
@@ -11,39 +11,75 @@ from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.words import described
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, LearningSettings, WorldSettings, require
+from whiffclock.params import (
+    ENVIRONMENTS,
+    EvaluationSettings,
+    InputError,
+    LearningSettings,
+    WorldSettings,
+    environment_name,
+    require,
+)
 
 
 @app.command()
 @described
 def info(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A policy or a plume.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Policy or plume.")] = None,
     json: opt.AsJson = False,
 ) -> None:
-    """Describe a policy, a plume, or (without a file) this installation and its defaults."""
+    """Describe a policy, a plume, or (without a file) this installation.
+
+    Example: whiffclock info policies/sparse/two-q-tau10-seed00.npz
+    """
     if file is None:
         facts = installation()
     else:
         require(file.exists(), f"There is no file at {file}.")
         facts = policy_facts(file) if is_policy(file) else plume_facts(file)
+        facts = policy_summary(facts) if "policy" in facts and not json else facts
     opt.show(facts, json)
 
 
 def installation() -> dict[str, Any]:
     """Version, machine and defaults."""
     from whiffclock.memory import clock
+    from whiffclock.plume.builtin import builtin_plume
     from whiffclock.runs.engine import cores
 
     return {
         "whiffclock": __version__,
+        "installed_in": str(Path(__file__).parents[1]),
         "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
         "cores": cores(),
+        "plume": builtin_plume().origin,
         "environments": ENVIRONMENTS,
         "world": WorldSettings().to_dict(),
         "memory": clock().spec,
         "learning": LearningSettings().to_dict(),
         "evaluation": EvaluationSettings().to_dict(),
     }
+
+
+def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a policy in a few lines: settings that differ from the defaults, no sums."""
+    defaults = {"world": WorldSettings().to_dict(), "learning": LearningSettings().to_dict()}
+    facts = dict(facts)
+    shown: dict[str, Any] = {"policy": facts.pop("policy")}
+    if isinstance(threshold := facts.pop("threshold", None), float):
+        shown["environment"] = f"{environment_name(threshold)} (whiff threshold {threshold:g})"
+    if origin := facts.pop("plume_origin", None) or facts.pop("origin", None):
+        shown["plume"] = origin
+    for name, value in facts.items():
+        if name in defaults:
+            value = {k: v for k, v in value.items() if v != defaults[name].get(k)} or "as in the paper"
+        elif name == "memory":
+            value = {k: v for k, v in value.items() if v is not False and v != []}
+        elif name.startswith("last episodes"):
+            value = {k: v for k, v in value.items() if k in ("largest_void_state", "longest_blank")}
+        shown.setdefault(name, value)
+    return shown
 
 
 def is_policy(file: Path) -> bool:

@@ -1,8 +1,8 @@
-"""Options that several commands share, and how their words become settings."""
+"""Options that several commands share, and how their text is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,44 +14,43 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from whiffclock.cli.words import Spelling, Word
-from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require
+from whiffclock.cli.words import Spelling, Word, changed_options
+from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require, require_threshold
 from whiffclock.plume.layouts import ReadSettings
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
+    from whiffclock.cli.progress import Bar
     from whiffclock.plume import Plume
 
-#: Talk goes to stderr, results to stdout: a result can always be piped. Brackets in a name are no markup.
-talk = Console(stderr=True, markup=False)
+#: Messages go to stderr, results to stdout, so that results can be piped. Brackets in names are not markup.
+messages = Console(stderr=True, markup=False)
 out = Console(markup=False)
 
-#: Where a reproduction goes, and its run store below it, unless another folder is named.
+#: Default folder of a reproduction; its results are cached in runs/ in it.
 REPRODUCTION = Path("reproduction")
 
 Environment = Annotated[
-    list[str] | None, f"{', '.join(ENVIRONMENTS)}, or a threshold; repeatable.", Word("NAME", short="-e")
+    list[str] | None, f"{', '.join(ENVIRONMENTS)}, or a threshold; may be repeated.", Word("NAME", short="-e")
 ]
-Force = Annotated[bool, "Replace a file that is there already."]
-StoreFolder = Annotated[Path | None, "Run store to keep results in; default: inside the output folder.", Word("DIR")]
-Workers = Annotated[int | None, "Jobs at once; default: all cores."]
-AsJson = Annotated[bool, "Print JSON instead of a table."]
+Force = Annotated[bool, "Replace an existing file."]
+StoreFolder = Annotated[Path | None, "Folder in which results are cached; default: inside DIR of --out.", Word("DIR")]
+Workers = Annotated[int | None, "Jobs at the same time; default: number of cores."]
+AsJson = Annotated[bool, "Print JSON."]
 
 
 def require_new(path: Path | None, force: bool) -> None:
-    """Refuse, before any work, to replace a file unasked, or to write where that is not possible."""
+    """Refuse, before any work, to replace a file without --force, or to write where that is not possible."""
     if path is not None:
         from whiffclock.archive import require_replaceable, require_writable
 
         if path.suffix != ".zarr":  # a folder
             require_replaceable(path)
-        require(force or not path.exists(), f"{path} is there already; choose another name, or --force to replace it.")
+        require(force or not path.exists(), f"{path} exists; choose another name, or replace it with --force.")
         require_writable(path.parent)
 
 
 def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
-    """The plume in a file, or the built-in one, which there is only one way to read."""
+    """The plume in a file, or the built-in one, which takes no settings."""
     from whiffclock.plume import builtin, files
 
     if path is not None:
@@ -72,18 +71,20 @@ def parse_whole_numbers(text: str, option: str, example: str) -> tuple[int, ...]
 
 
 def parse_thresholds(names: list[str] | None) -> list[float]:
-    """Environment names or numbers to thresholds; all four by default."""
+    """Thresholds from environment names or numbers; all four environments by default."""
     return [parse_threshold(name, "--environment") for name in names or ENVIRONMENTS]
 
 
 def parse_threshold(text: str, option: str) -> float:
-    """An environment's name or a number."""
+    """Threshold from an environment's name or a number."""
     choices = f"one of {', '.join(ENVIRONMENTS)}, or a number"
-    return ENVIRONMENTS[text] if text in ENVIRONMENTS else parse_number(text, option, choices)
+    threshold = ENVIRONMENTS[text] if text in ENVIRONMENTS else parse_number(text, option, choices)
+    require_threshold(threshold)
+    return threshold
 
 
 def parse_number(text: str, option: str, choices: str = "a number") -> float:
-    """A number, or one clear sentence that names the choices."""
+    """A number; the error names the choices."""
     try:
         return float(text)
     except ValueError as error:
@@ -95,7 +96,7 @@ def parse_start(text: str) -> float | None:
     return None if text == "own" else parse_number(text, "--start-threshold")
 
 
-WORLD_WORDS = {"start_threshold": Word("C|own", parse_start, note=" 'own': the environment's threshold (R10).")}
+WORLD_WORDS = {"start_threshold": Word("C|own", parse_start, note=" 'own': the environment's threshold.")}
 World = Annotated[WorldSettings, Spelling(WORLD_WORDS)]
 SOURCE_WORD = Word("X,Y", partial(parse_whole_numbers, option="--source", example="0,13"))
 Source = Annotated[ReadSettings, Spelling({"source": SOURCE_WORD}, only=("source",), panel="Plume")]
@@ -105,12 +106,12 @@ Source = Annotated[ReadSettings, Spelling({"source": SOURCE_WORD}, only=("source
 class PlumeSettings:
     """The plume that a command works on, or one of its two parts in time."""
 
-    plume: Annotated[
-        Path | None, "Plume file of any kind in docs/data.md; default: the built-in one.", Word("FILE")
-    ] = None
+    plume: Annotated[Path | None, "Plume file (formats: docs/data.md); default: the built-in plume.", Word("FILE")] = (
+        None
+    )
     reading: Source = field(default_factory=ReadSettings)
-    part: Annotated[Literal["all", "train", "test"], "Use all of the record, or one of its two parts in time."] = "all"
-    train_share: Annotated[float, "Share of the record that is the train part."] = 0.5
+    part: Annotated[Literal["all", "train", "test"], "Use the whole record, or its first or second part."] = "all"
+    train_share: Annotated[float, "Length of the train part, as a share of the record."] = 0.5
 
     def __post_init__(self) -> None:
         require(self.part in ("all", "train", "test"), f"--part is {self.part!r}; it must be all, train or test.")
@@ -120,9 +121,17 @@ class PlumeSettings:
         )
 
     def open(self) -> Plume:
-        """Read it."""
+        """Read the plume."""
         plume = read_plume(self.plume, self.reading)
         return plume if self.part == "all" else plume.split(self.train_share)[self.part == "test"]
+
+
+def hint(command: str, plume: PlumeSettings, world: WorldSettings) -> None:
+    """Print the command that comes next; what was trained on one part of the record is tested on the other."""
+    part = {"train": "test", "test": "train", "all": "all"}[plume.part]
+    own = {} if world.start_threshold is not None else {"start_threshold": "own"}
+    options = changed_options(plume, part=part) + changed_options(plume.reading) + changed_options(world, **own)
+    messages.print(f"Next: whiffclock {command}{options}", soft_wrap=True, highlight=False)
 
 
 PlumeFile = Annotated[PlumeSettings, Spelling(only=("plume",))]
@@ -149,9 +158,11 @@ def facts_table(facts: dict[str, Any], form: str = "g") -> Table:
 def readable(value: Any, form: str = "g") -> str:
     """A dictionary as ``key value`` pairs."""
     if isinstance(value, dict):
-        return ", ".join(f"{k} {readable(v, form)}" for k, v in value.items())
+        return ", ".join(f"{k.replace('_', ' ')} {readable(v, form)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(readable(v, form) for v in value) or "none"
+    if value is None:
+        return "none"
     return format(value, form) if isinstance(value, float) else str(value)
 
 
@@ -163,31 +174,22 @@ def print_json(value: Any) -> None:
 
 
 @contextmanager
-def job_bar(
-    what: str, total: int, folder: Path, unit: str = "episodes", done: int = 0
-) -> Iterator[tuple[Callable[[int], None], Callable[[str], None]]]:
-    """Progress over all jobs: functions to advance and to describe it. Ctrl-C ends it and says what is kept."""
+def job_bar(stage: str, total: float, folder: Path, unit: str = "episodes", done: float = 0) -> Iterator[Bar]:
+    """Progress of jobs whose results go to ``folder``. Ctrl-C ends it with a message that names what is kept."""
     try:
         with progress_bar(unit) as bar:
-            job = bar.add_task(what, total=total, completed=done)
-            yield partial(bar.advance, job), lambda words: bar.update(job, description=words)
+            bar.begin(stage, total, done)
+            bar.enter(stage)
+            yield bar
     except KeyboardInterrupt:
-        kept = f"what is finished is in {folder}, the same command goes on from there"
-        words = kept if any(folder.rglob("*.npz")) else "nothing was finished"
-        talk.print(f"whiffclock: stopped; {words}.", soft_wrap=True)
+        kept = f"finished work is in {folder}; the same command continues from there"
+        message = kept if any(folder.rglob("*.npz")) else "nothing was finished"
+        messages.print(f"whiffclock: stopped; {message}.", soft_wrap=True)
         raise typer.Exit(130) from None
 
 
-def progress_bar(unit: str) -> Progress:
-    """A bar with share done, rate and time left, on stderr."""
-    from rich import progress as rp
+def progress_bar(unit: str) -> Bar:
+    """Progress on stderr."""
+    from whiffclock.cli.progress import Bar
 
-    class Rate(rp.ProgressColumn):
-        def render(self, task: rp.Task) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text("" if speed is None else f"{speed:,.0f} {unit}/s", style="progress.data.speed")
-
-    what, left = rp.TextColumn("{task.description}", markup=False), rp.TextColumn("left")
-    share = rp.BarColumn(bar_width=None), rp.TaskProgressColumn(), Rate()
-    times = rp.TimeElapsedColumn(), left, rp.TimeRemainingColumn()
-    return rp.Progress(rp.SpinnerColumn(), what, *share, *times, console=talk, transient=True)
+    return Bar(messages, unit)

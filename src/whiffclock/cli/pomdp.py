@@ -1,4 +1,4 @@
-"""``whiffclock pomdp``: solve POMDPs from files; and what other commands need to run the solver."""
+"""``whiffclock pomdp``: solve POMDPs from files; the solver, for other commands."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.help import App
 from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.pomdp.settings import SolverSettings
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from whiffclock.pomdp.solver import Solution
     from whiffclock.pomdp.start import Start
 
-pomdp_app = typer.Typer(help="Solve POMDPs from .pomdp and .pomdpx files with SARSOP.", no_args_is_help=True)
+pomdp_app = App(help="Solve POMDPs from .pomdp and .pomdpx files with SARSOP.")
 app.add_typer(pomdp_app, name="pomdp")
 
 _SECONDS = Word(note=" Default: 60, or no limit with --backups.", optional=True)
@@ -37,14 +38,16 @@ def solve(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .pomdp or .pomdpx file.")],
     settings: Solver,
-    start: Annotated[Path | None, "Go on from a .policy file.", Word("POLICY")] = None,
+    start: Annotated[Path | None, "Continue from a .policy file.", Word("POLICY")] = None,
     out: Annotated[Path | None, "Write the policy to this .policy file.", Word("POLICY")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Solve a POMDP: lower and upper bound on its value, and a policy that attains the lower one.
+    """Solve a POMDP: bounds on its value, and a policy that attains the lower one.
 
-    Ctrl-C ends it with what there is.
+    Ctrl-C stops it and keeps the best policy so far.
+
+    Example: whiffclock pomdp solve Tiger.pomdp --seconds 10 --out tiger.policy
     """
     from whiffclock.pomdp.blocks import BlockModel, from_table, to_table, worst_value
     from whiffclock.pomdp.files import read_model
@@ -52,7 +55,7 @@ def solve(
 
     settings = with_budget(settings)
     opt.require_new(out, force)
-    with opt.talk.status("reading"):
+    with opt.messages.status("reading"):
         tables = read_model(file)
         model = BlockModel(tables)
         vectors = from_table(model, *read_policy(start, tables)) if start is not None else []
@@ -62,31 +65,28 @@ def solve(
         write_policy(out, tables, table, actions, floor=worst_value(model), name=file.name)
     shape = {"states": len(tables.states), "actions": len(tables.actions), "observations": len(tables.observations)}
     opt.show({"file": str(file), **shape, "blocks": model.n_blocks, **solution.to_dict()}, json, ",.6g")
+    if out is not None:
+        opt.messages.print(f"Policy: {out}", soft_wrap=True, highlight=False)
 
 
 def with_budget(settings: SolverSettings) -> SolverSettings:
-    """The settings, with the default number of seconds if there is no budget at all."""
+    """The settings, with the default time limit if there is no limit."""
     limited = settings.seconds is not None or settings.backups is not None
     return settings if limited else replace(settings, seconds=SolverSettings.seconds)
 
 
 def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> Solution:
-    """Solve a model; a bar shows both bounds as they come together, and how much of the budget is used."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
+    """Solve a model; progress shows both bounds and the share of the budget used."""
     from whiffclock.pomdp.solver import solve as solve_model
 
-    name, bounds = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[bounds]}")
-    columns = SpinnerColumn(), name, BarColumn(bar_width=None), bounds, TimeElapsedColumn()
-    with Progress(*columns, console=opt.talk, transient=True) as bar:
-        job = bar.add_task(what, total=settings.seconds or settings.backups, bounds="")
+    with opt.progress_bar("") as bar:
+        bar.begin(f"solving {what}", settings.seconds or settings.backups)
 
-        def tell(state: State) -> None:
+        def show(state: State) -> None:
             done = state.seconds if settings.seconds is not None else state.backups
-            told = f"{state.lower:.4f} to {state.upper:.4f}, {state.vectors} vectors"
-            bar.update(job, completed=done, bounds=told)
+            bar.reach(done, f"{state.lower:.4f} to {state.upper:.4f}, {state.vectors} vectors")
 
-        solution = solve_model(model, settings, start, tell)
+        solution = solve_model(model, settings, start, show)
     if solution.ended == "interrupted":
-        opt.talk.print("whiffclock: stopped; the policy found so far is kept.")
+        opt.messages.print("whiffclock: stopped; this is the best policy so far.")
     return solution

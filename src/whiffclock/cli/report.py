@@ -1,4 +1,4 @@
-"""``whiffclock report``: the report of a reproduction again, from its datasets alone."""
+"""``whiffclock report``: write the report of a reproduction again, from its datasets."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,11 +12,13 @@ from whiffclock.params import InputError, require
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that reproduce has written to.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Output folder of whiffclock reproduce.")],
 ) -> None:
-    """Draw the figures, judge the claims and write the page of a reproduction again.
+    """Write the report of a reproduction again: figures, claims and page.
 
-    This needs DIR/data alone: neither the plume nor the agents.
+    This needs only the datasets in DIR/data, neither the plume nor the agents.
+
+    Example: whiffclock report reproduction
     """
     from whiffclock.archive import UNREADABLE, first_line, require_writable
     from whiffclock.paper.claims import judge
@@ -25,7 +27,7 @@ def report(
     from whiffclock.paper.tables import claims_table
 
     source = folder / "data"
-    require(source.is_dir(), f"{folder} has no folder data, in which reproduce keeps the data of its figures.")
+    require(source.is_dir(), f"{folder} has no folder data; name an output folder of whiffclock reproduce.")
     require_writable(folder)
     try:
         data = Datasets.load(source)

@@ -1,4 +1,4 @@
-"""``whiffclock reproduce``: the whole paper with one command."""
+"""``whiffclock reproduce``: reproduce the paper."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 def reproduce(
     *,
     profile: Annotated[
-        str, "quick (2 minutes), standard (10), paper (45), deep (180); two cores.", Word("NAME")
+        str, "quick, standard, paper or deep: 2, 10, 45 or 180 minutes on two cores.", Word("NAME")
     ] = "quick",
-    only: Annotated[str | None, "Figures such as fig3,fig7,s1; default: all of them.", Word("IDS")] = None,
+    only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1.", Word("IDS")] = None,
     plume: opt.PlumeFile,
     out: Annotated[Path, "Folder for report, figures and claims.", Word("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
     workers: opt.Workers = None,
 ) -> None:
-    """Reproduce the paper: train, test and measure what its figures show, and write a report.
+    """Reproduce the paper: train and evaluate agents, draw the figures, test the claims.
 
-    What is done stays done: after an interruption, the same command goes on.
-    The datasets behind figures and claims are in DIR/data; ``whiffclock report
-    DIR`` draws them again.
+    Finished work is cached: after an interruption, the same command continues.
+    The report is DIR/report.html, its datasets are in DIR/data.
+
+    Example: whiffclock reproduce --profile standard --only fig3,fig7
     """
     require(workers is None or workers >= 1, f"--workers is {workers}; it must be at least 1.")
     from whiffclock.archive import require_writable
@@ -56,32 +57,32 @@ def reproduce(
     field = plume.open()
     study, results = Study(field, numbers), JobStore(Store(folder))
     total, finished = outlook(study, results, figures)
-    opt.talk.print(f"Plume: {field.origin}. Profile: {profile}.")
-    with opt.job_bar("reproducing", max(1, total), folder, "searches", finished) as (progress, say):
-        done = run(study, results, figures, workers or cores(), progress, say)
-        say("report")
+    opt.messages.print(f"Plume: {field.origin}. Profile: {profile}.")
+    with opt.job_bar("reproducing", max(1, total), folder, "searches", finished) as bar:
+        done = run(study, results, figures, workers or cores(), bar.advance, bar.enter)
+        bar.enter("writing the report")
         began = time.perf_counter()
         done.datasets.save(out / "data")
         verdicts = judge(done.datasets)
         page = write_report(done.datasets, out, verdicts)
-    opt.talk.print(time_table(done, time.perf_counter() - began))
+    opt.messages.print(time_table(done, time.perf_counter() - began))
     opt.out.print(claims_table(verdicts))
     opt.out.print(f"Report: {page}   claims: {out / 'claims.json'}   figures: {out / 'figures'}/", soft_wrap=True)
 
 
 def time_table(done: Reproduction, reporting: float) -> Table:
-    """Where the time went, and what did not need any."""
+    """Time by task, and how many results were cached or computed."""
     from rich import box
     from rich.table import Table
 
     account = done.account
-    table = Table(title="Where the time went", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(title="Time by task", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("")
-    for column in ("kept", "made", "core-seconds"):
+    for column in ("cached", "computed", "core-seconds"):
         table.add_column(column, justify="right")
     for task in account.tasks:
         table.add_row(task, str(account.found[task]), str(account.made[task]), f"{account.seconds[task]:,.1f}")
     table.add_row("datasets", "", "", f"{done.collecting:,.1f}")
-    table.add_row("claims, drawings and page", "", "", f"{reporting:,.1f}")
-    table.caption = f"{done.elapsed + reporting:,.1f} s in all"
+    table.add_row("claims, figures and page", "", "", f"{reporting:,.1f}")
+    table.caption = f"{done.elapsed + reporting:,.1f} s in total"
     return table

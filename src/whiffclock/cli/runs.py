@@ -1,4 +1,4 @@
-"""``whiffclock runs``: what is in a run store, and what need not be."""
+"""``whiffclock runs``: list, show, export and remove cached results."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from rich.table import Column, Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.help import App
 from whiffclock.cli.words import Word, described
 from whiffclock.params import InputError, LearningSettings, environment_name, require
 
 if TYPE_CHECKING:
     from whiffclock.runs.store import Entry, Store
 
-runs_app = typer.Typer(help="List, show and prune the results in a run store.", no_args_is_help=True)
+runs_app = App(help="List, show, export and remove cached results.")
 app.add_typer(runs_app, name="runs")
 
-StoreFolder = Annotated[Path, "Folder of the run store.", Word("DIR")]
+StoreFolder = Annotated[Path, "Folder of cached results.", Word("DIR")]
 _STORE = opt.REPRODUCTION / "runs"
 _DIGITS_SHOWN = 10
 
@@ -36,11 +37,16 @@ _number = partial(Column, justify="right", no_wrap=True)
 @runs_app.command("list")
 @described
 def list_runs(
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only this kind, such as policy.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(metavar="[KIND]", help="Only this kind of results, such as policy.")
+    ] = None,
     store: StoreFolder = _STORE,
     json: opt.AsJson = False,
 ) -> None:
-    """List the results in a run store, of each kind the latest first."""
+    """List cached results by kind, the latest first.
+
+    Example: whiffclock runs list policy --store demo/runs
+    """
     from whiffclock.runs.store import Store
 
     entries = Store(store).entries()
@@ -52,28 +58,31 @@ def list_runs(
     elif shown:
         opt.out.print(runs_table(shown))
     else:
-        opt.talk.print(f"There are no results in {store} yet.")
+        opt.messages.print(f"There are no results in {store} yet.")
 
 
 @runs_app.command()
 @described
 def show(
-    key: Annotated[str, typer.Argument(metavar="KEY", help="Key of a result; its first digits will do.")],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Key of a result, or its first digits.")],
     store: StoreFolder = _STORE,
     json: opt.AsJson = False,
 ) -> None:
-    """Show what determined a result, and which arrays it has."""
+    """Show the settings and the arrays of a cached result.
+
+    Example: whiffclock runs show 525b88
+    """
     from whiffclock.runs.store import Store, read_record
 
     entry = Store(store).find(key)
     record = read_record(entry.path)
-    told = facts(entry) | {"arrays": {name: f"{a.dtype}{list(a.shape)}" for name, a in record.arrays.items()}}
+    shown = facts(entry) | {"arrays": {name: f"{a.dtype}{list(a.shape)}" for name, a in record.arrays.items()}}
     if json:
-        opt.print_json(told)
+        opt.print_json(shown)
         return
-    description, arrays = told.pop("description"), told.pop("arrays")
-    opt.out.print(opt.facts_table(told))
-    for title, part in (("What determined it", description), ("Its arrays", arrays)):
+    description, arrays = shown.pop("description"), shown.pop("arrays")
+    opt.out.print(opt.facts_table(shown))
+    for title, part in (("Settings", description), ("Arrays", arrays)):
         opt.out.print(f"\n{title}:")
         opt.out.print(opt.facts_table(part))
 
@@ -85,10 +94,13 @@ def export(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the NetCDF files.")],
     store: StoreFolder = _STORE,
     profile: Annotated[str, "Profile of the reproduction.", Word("NAME")] = "quick",
-    only: Annotated[str | None, "What these figures need; default: all.", Word("IDS")] = None,
+    only: Annotated[str | None, "Only the datasets of these figures, such as fig3,s1.", Word("IDS")] = None,
     plume: opt.PlumeFile,
 ) -> None:
-    """Write the datasets of a finished reproduction as NetCDF: searches, recoveries, and those of figs. 1, 6 and 8."""
+    """Write the datasets of a finished reproduction as NetCDF files.
+
+    Example: whiffclock runs export data --profile quick --store demo/runs
+    """
     from whiffclock.archive import require_writable
     from whiffclock.paper.ensembles import Study
     from whiffclock.paper.profiles import profile_named
@@ -101,7 +113,7 @@ def export(
     require_writable(folder)
     study = Study(plume.open(), profile_named(profile))
     total, done = outlook(study, results, figures)
-    require(done == total, f"{store} has not all results of this reproduction; whiffclock reproduce computes them.")
+    require(done == total, f"{store} lacks some results of this reproduction; compute them with whiffclock reproduce.")
     for path in reproduce(study, results, figures).datasets.save(folder):
         opt.out.print(f"{path}, {decimal(path.stat().st_size)}", soft_wrap=True)
 
@@ -110,16 +122,19 @@ def export(
 @described
 def prune(
     store: StoreFolder = _STORE,
-    kind: Annotated[list[str] | None, "Remove all of this kind, too; repeatable."] = None,
-    dry_run: Annotated[bool, "Only say what would be removed."] = False,
+    kind: Annotated[list[str] | None, "Also remove all results of this kind; may be repeated."] = None,
+    dry_run: Annotated[bool, "Only list what would be removed."] = False,
     yes: Annotated[bool, "Do not ask.", Word(short="-y")] = False,
 ) -> None:
-    """Remove what interrupted writes left, damaged results, and results in formats of older versions."""
+    """Remove damaged results, incomplete files and results of older versions.
+
+    Example: whiffclock runs prune --dry-run
+    """
     from whiffclock.runs.store import Store
 
     found = removable(Store(store), kind or [])
     if not found:
-        opt.talk.print(f"There is nothing to remove in {store}.")
+        opt.messages.print(f"There is nothing to remove in {store}.")
         return
     total = sum(path.stat().st_size for path in found)
     opt.out.print(removal_table(found, store))
@@ -161,9 +176,9 @@ def remove(paths: list[Path]) -> None:
 
 
 def require_kinds(kinds: list[str], entries: list[Entry], store: Path) -> None:
-    """Refuse a kind of which there is nothing, which is more likely a misspelling."""
+    """Refuse a kind that has no results; it is probably a misspelling."""
     known = sorted({entry.kind for entry in entries})
-    there = ", ".join(known) or "none at all"
+    there = ", ".join(known) or "none"
     for kind in kinds:
         require(kind in known, f"There are no results of kind {kind} in {store}; there are: {there}.")
 
@@ -171,10 +186,10 @@ def require_kinds(kinds: list[str], entries: list[Entry], store: Path) -> None:
 def facts(entry: Entry) -> dict[str, Any]:
     """A record in plain values."""
     written = datetime.fromtimestamp(entry.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
-    told = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size, "written": written}
+    shown = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size, "written": written}
     if entry.label is None:
-        return told | {"damaged": True}
-    return told | {name: getattr(entry.label, name) for name in ("format", "version", "description")}
+        return shown | {"damaged": True}
+    return shown | {name: getattr(entry.label, name) for name in ("format", "version", "description")}
 
 
 def runs_table(entries: list[Entry]) -> Table:

@@ -24,28 +24,32 @@ def train(
     out: Annotated[Path, "Folder for the policies.", Word("DIR")] = Path("policies"),
     plume: opt.PlumeSettings,
     environment: opt.Environment = None,
-    memory: Annotated[
-        str, "What agents remember: clock, or window:4, the last 4 observations.", Word("NAME[:N]")
-    ] = "clock",
+    memory: Annotated[str, "Memory: clock, or window:4 (the last 4 observations).", Word("NAME[:N]")] = "clock",
     tau: Annotated[
-        str | None, "Blank thresholds of the clock: none single-Q, one two-Q, more k-mode.", Word("N[,N]|auto")
+        str | None,
+        "Blank thresholds. None: single-Q; one: two-Q; auto: the best one; more: several modes.",
+        Word("N[,N]|auto"),
     ] = None,
     seeds: Annotated[int, "Number of agents per environment."] = 20,
     first_seed: Annotated[int, "Seed of the first agent."] = 0,
     learning: Learning,
-    decay: Annotated[float | None, "Episodes over which both schedules fall; default: 2.5 of 3."] = None,
-    split_zero: Annotated[bool, "One whiff state per mode (R6)."] = False,
-    literal_tau: Annotated[bool, "tau_t as a state index (R5)."] = False,
+    decay: Annotated[float | None, "Episodes over which alpha and epsilon fall; default: 5/6 of them."] = None,
+    split_zero: Annotated[bool, "Give each mode its own whiff state, not one shared by all."] = False,
+    literal_tau: Annotated[
+        bool, "Compare tau with the index of the last state (as printed in the paper), not its blank."
+    ] = False,
     world: opt.World,
     store: opt.StoreFolder = None,
     workers: opt.Workers = None,
-    force: Annotated[bool, "Replace policies made with other settings."] = False,
+    force: Annotated[bool, "Replace policies that were trained with other settings."] = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Train agents by Q-learning. Every default is the paper's value.
+    """Train agents by Q-learning, by default as in the paper, in all four environments.
 
-    A policy that is already in the folder, made with the same settings, is
-    kept: an interrupted training of an ensemble goes on where it stopped.
+    Policies that exist, with the same settings, are kept: after an
+    interruption, the same command continues.
+
+    Example: whiffclock train -e sparse --tau 10 --seeds 5 --episodes 300000
     """
     from whiffclock.archive import require_writable
     from whiffclock.memory import parse_memory
@@ -78,21 +82,20 @@ def train(
         scan = TauScan(seeds=min(3, seeds), episodes=max(1, round(learning.episodes / 3)), horizon=learning.horizon)
         agents = [job for t in chosen for jobs in scan.trainings(field, t, world).values() for job in jobs]
         scanned = PolicyFolder(out, [], kept)
-        with opt.job_bar("choosing tau", work_in(missing(agents, scanned), field), out) as (progress, _):
+        with opt.job_bar("choosing tau", work_in(missing(agents, scanned), field), out) as bar:
             for threshold in chosen:
-                chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, at_once, progress),)
+                chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, at_once, bar.advance),)
     jobs = [
         Train(field.fingerprint, threshold, remembered(found), learning, world, seed)
         for threshold, found in chosen.items()
         for seed in range(first_seed, first_seed + seeds)
     ]
     folder = PolicyFolder(out, jobs, kept, force=force)
-    with opt.job_bar(f"training {len(jobs)} agents", work_in(missing(jobs, folder), field), out) as (progress, _):
-        fresh = {job.key for job in execute(jobs, field, folder, at_once, progress)}
+    with opt.job_bar(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field), out) as bar:
+        fresh = {job.key for job in execute(jobs, field, folder, at_once, bar.advance)}
     if not json:
-        there = f"{len(jobs) - len(fresh)} were there already; all in {out}/ ({field.origin})"
-        opt.out.print(f"{len(fresh)} policies trained, {there}.")
-        opt.out.print(f"Next: whiffclock compare {out}" + ("" if plume.plume is None else f" --plume {plume.plume}"))
+        opt.out.print(f"{len(fresh)} policies trained, {len(jobs) - len(fresh)} found, in {out}/ ({field.origin}).")
+        opt.hint(f"compare {out}", plume, world)
         return
     curves = [run(job, field, folder).records["curve"] for job in jobs]
     opt.print_json(

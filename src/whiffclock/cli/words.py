@@ -5,7 +5,7 @@ options of its fields, in a panel of their own in the help, and the command gets
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from operator import itemgetter
@@ -17,9 +17,25 @@ import typer
 Part = tuple[list[Parameter], Callable[[dict[str, Any]], Any]]
 
 
+_METAVARS = {int: "N", int | None: "N", float: "X", float | None: "X", str: "NAME", list[str] | None: "NAME"}
+
+
 def written(value: Any) -> str:
-    """A default as a user would write it: 7e-6, or 96,96,32."""
-    return ",".join(map(str, value)) if isinstance(value, tuple) else f"{value:g}".replace("e-0", "e-")
+    """A value as a user would write it: 7e-6, or 96,96,32."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+
+
+def changed_options(settings: Any, **special: str) -> str:
+    """Options that make ``settings`` of the defaults, for a hint; ``special`` is how some values are written."""
+    options = ""
+    for f in fields(settings):
+        value = getattr(settings, f.name)
+        if f.default is not MISSING and value != f.default:
+            text = special.get(f.name) or written(value)
+            options += f" --{f.name.replace('_', '-')}" + f" {text}" * (value is not True)
+    return options
 
 
 @dataclass(frozen=True)
@@ -85,6 +101,7 @@ def _part(name: str, hint: Any, default: Any, spelling: Spelling) -> Part | None
 def _option(name: str, kind: Any, default: Any, text: str, word: Word, panel: str | None) -> Part:
     name, metavar, read = word.name or name, word.metavar, word.read
     default = None if word.optional else ... if default is Parameter.empty else default
+    metavar = metavar or _METAVARS.get(kind)
     if get_origin(kind) is Literal:
         kind, metavar = str, "|".join(get_args(kind))
     if read is not None:

@@ -1,1 +1,1 @@
-"""What people look at: tables and pictures. It reads results and never simulates."""
+"""Reproduction of the paper: datasets, figures, claims, report."""

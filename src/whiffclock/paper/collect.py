@@ -37,7 +37,7 @@ class Collector:
 
     def __init__(self, study: Study, store: JobStore, needs: Collection[str], figures: Sequence[str]) -> None:
         self.study, self.store, self.needs, self.figures = study, store, needs, figures
-        trainings = {need.removesuffix(end) + " training" for need in needs for end in (" at home", " elsewhere")}
+        trainings = {need.removesuffix(end) + " training" for need in needs for end in (" tests", " elsewhere")}
         self.all_needs = {*needs, *trainings}
         self.agents = np.arange(study.profile.seeds)
         self._summary, self._policy = cache(self._summarize), cache(self._get)
@@ -47,8 +47,8 @@ class Collector:
         return Datasets(
             searches=self.searches(),
             recoveries=self.recoveries() if "single-Q training" in self.all_needs else None,
-            setting=self.setting() if {"single-Q at home", "two-Q training"} <= self.all_needs else None,
-            usage=self.usage() if "two-Q at home" in self.needs else None,
+            setting=self.setting() if {"single-Q tests", "two-Q training"} <= self.all_needs else None,
+            usage=self.usage() if "two-Q tests" in self.needs else None,
             branches=self.branches() if "Bayesian branches" in self.needs else None,
         )
 
@@ -83,7 +83,7 @@ class Collector:
         return int(np.argmax([self._summary(job)["mean"][list(METRICS).index("G")] for job in jobs]))
 
     def searches(self) -> xr.Dataset:
-        """How agents do in tests."""
+        """Evaluation results."""
         study, profile = self.study, self.study.profile
         strata, length = np.arange(profile.snapshots), study.plume.field.shape[1]
         places = {"kind": list(names.KINDS), "trained": list(ENVIRONMENT_NAMES), "tested": list(ENVIRONMENT_NAMES)}
@@ -94,7 +94,7 @@ class Collector:
                            ("lost_by", ("stratum", "sixth")), ("failures", ()), ("share", ())):  # fmt: skip
             made[name] = _empty(made, (*who, *rest))
         for kind, (need, policies) in self._tested().items():
-            home, away = {need, f"{need} at home"} & {*self.needs}, {f"{need} elsewhere"} & {*self.needs}
+            home, away = {need, f"{need} tests"} & {*self.needs}, {f"{need} elsewhere"} & {*self.needs}
             for trained, tested in product(ENVIRONMENT_NAMES, repeat=2):
                 if home if trained == tested else away:
                     self._fill(made, kind, trained, tested, study.tests(policies(trained), tested))
@@ -146,7 +146,7 @@ class Collector:
             solved = self._get(self.study.solution(name)).made_from
             _put(made, "bound", [solved["lower"], solved["upper"]], tested=name)
             compared = {}
-            if "single-Q at home" in self.needs:
+            if "single-Q tests" in self.needs:
                 compared[names.SINGLE] = self.study.tests(self.study.single(name), name)
             if "cast-and-surge" in self.needs:
                 cast = self.study.tests(self.study.cast(name), name)

@@ -1,10 +1,10 @@
-"""What all figures and claims select from: two datasets, and three small ones for figs. 1, 6 and 8.
+"""The datasets behind figures and claims: two large ones, and three small ones for figs. 1, 6 and 8.
 
-Everything has a name: dimensions and coordinates, never positions. NaN stands for a value that there is not.
+Everything has a name: dimensions and coordinates, never positions. NaN marks missing values.
 
 searches
 --------
-How agents do in tests. Kinds are named in :data:`KINDS`. One that is not trained in one environment (2Q^h,
+Evaluation results. Kinds are named in :data:`KINDS`. One that is not trained in one environment (2Q^h,
 cast-and-surge with its best angle, the Bayesian agent) stands where ``trained`` equals ``tested``; the last two have a
 single agent. Two kinds serve as controls: single-Q agents trained for twice the episodes, and single-Q agents whose
 clock has two modes in name only, since both follow the same path.
@@ -160,8 +160,8 @@ def in_each(measure: Callable[[str], float]) -> xr.DataArray:
     return xr.DataArray([measure(name) for name in ENVIRONMENT_NAMES], {"environment": list(ENVIRONMENT_NAMES)})
 
 
-def at_home(values: xr.DataArray, kind: str) -> xr.DataArray:
-    """Agents of a kind in the environment they belong to: ``trained`` and ``tested`` become ``environment``."""
+def where_trained(values: xr.DataArray, kind: str) -> xr.DataArray:
+    """Agents of a kind in their training environment: ``trained`` and ``tested`` become ``environment``."""
     each = xr.DataArray(list(ENVIRONMENT_NAMES), {"environment": list(ENVIRONMENT_NAMES)})
     found = values.sel(kind=kind, trained=each, tested=each).drop_vars(("trained", "tested"))
     return found.transpose("environment", "agent", ..., missing_dims="ignore")
@@ -174,13 +174,13 @@ def shares_without_whiff(data: Datasets) -> xr.DataArray:
 
 
 def without_whiff(data: Datasets, kind: str) -> xr.DataArray:
-    """The same of one kind in the environments it belongs to: float[environment]."""
-    return at_home(shares_without_whiff(data), kind)
+    """The same for one kind in its training environments: float[environment]."""
+    return where_trained(shares_without_whiff(data), kind)
 
 
 def best_agents(data: Datasets, kind: str) -> xr.DataArray:
     """The agent of a kind with the highest mean G in each environment: int[environment]."""
-    return at_home(data.searches["mean"], kind).sel(metric="G").fillna(-np.inf).idxmax("agent").astype(np.int64)
+    return where_trained(data.searches["mean"], kind).sel(metric="G").fillna(-np.inf).idxmax("agent").astype(np.int64)
 
 
 def recovery(data: Datasets, ensemble: str, mode: str, truncation: str = MAIN_TRUNCATION) -> xr.Dataset:

@@ -146,12 +146,12 @@ NEEDS: dict[str, Callable[[Study, str], Sequence[Job]]] = {
     "tau scan training": _scan,
     "tau scan": lambda study, e: study.tests(_scan(study, e), e),
     "single-Q training": lambda study, e: study.single(e),
-    "single-Q at home": lambda study, e: study.tests(study.single(e), e),
+    "single-Q tests": lambda study, e: study.tests(study.single(e), e),
     "single-Q elsewhere": lambda study, e: _elsewhere(study, study.single(e), e),
     "single-Q, twice as long": lambda study, e: study.tests(study.longer(e), e),
     "two modes, same path": lambda study, e: study.tests(study.same_path(e), e),
     "two-Q training": lambda study, e: study.two(e),
-    "two-Q at home": lambda study, e: study.tests(study.two(e), e),
+    "two-Q tests": lambda study, e: study.tests(study.two(e), e),
     "two-Q elsewhere": lambda study, e: _elsewhere(study, study.two(e), e),
     "one mode": lambda study, e: study.tests(study.alone(e, MINUS) + study.alone(e, PLUS), e),
     "2Q^h": lambda study, e: study.tests(study.heuristic(e), e),
@@ -161,4 +161,4 @@ NEEDS: dict[str, Callable[[Study, str], Sequence[Job]]] = {
     "Bayesian branches": lambda study, e: [study.branches(e)],
 }
 #: Those that can only be named once tau is chosen.
-AFTER_SCAN = ("two-Q training", "two-Q at home", "two-Q elsewhere", "one mode", "two modes, same path")
+AFTER_SCAN = ("two-Q training", "two-Q tests", "two-Q elsewhere", "one mode", "two modes, same path")

@@ -15,7 +15,7 @@ deep      1,928   3,000,001  5,787 million  3 h
 
 Agents in the scan of tau are trained for shorter, a few for twice the episodes; a training of any length keeps the
 shape of the schedules. ``deep`` is ``paper`` with 100 agents per kind. It does all jobs of ``paper`` and others, so a
-run of it in the folder of a ``paper`` run goes on from there.
+run of it in the folder of a ``paper`` run continues that run.
 """
 
 import tomllib
@@ -51,7 +51,7 @@ class Profile(Settings):
         for name in ("start_seeds", "long_seeds"):
             few = getattr(self, name) or 0
             require(0 <= few <= self.seeds, f"{name} is {few}; it must lie between 0 and seeds, {self.seeds}.")
-        require(len(self.taus) > 0, "The scan of tau has no values; it needs one at least.")
+        require(len(self.taus) > 0, "The scan of tau has no values; it needs at least one.")
         clock(self.horizon, self.taus)
 
     @property

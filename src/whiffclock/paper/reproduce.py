@@ -1,7 +1,7 @@
-"""The whole paper: the jobs that figures need, then their datasets.
+"""Reproduction of the paper: the jobs that figures need, then their datasets.
 
-Results are kept in a store, so that any interruption costs the jobs under way and nothing else, and the same call goes
-on. Datasets depend on plume and profile alone: neither on the number of workers, nor on where a run was interrupted.
+Results are stored, so an interruption loses only unfinished jobs, and the same call continues.
+Datasets depend on plume and profile alone: neither on the number of workers, nor on where a run was interrupted.
 The one dynamic step is the choice of tau, between two rounds of jobs.
 """
 
@@ -19,7 +19,7 @@ from whiffclock.runs.jobs import Account, JobStore, Tick, execute, missing, work
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Datasets, and where the time went: core-seconds by task, seconds to collect the datasets, seconds in all."""
+    """Datasets, core-seconds by task, seconds to collect the datasets, seconds in total."""
 
     datasets: Datasets
     account: Account
@@ -76,8 +76,8 @@ def reproduce(
 ) -> Reproduction:
     """Compute what is missing, ``workers`` jobs at a time, and return the datasets of ``figures``.
 
-    ``progress`` is called with the work done since its last call, in searches, from any thread; ``say`` with what is
-    going on, in a few words.
+    ``progress`` is called with the work done since its last call, in searches, from any thread; ``say`` with
+    the name of the stage.
     """
     start = time.perf_counter()
     say = say or (lambda text: None)
@@ -88,10 +88,10 @@ def reproduce(
         say("choosing tau")
         execute(study.jobs(["tau scan training"]), study.plume, store, workers, progress, account)
         study = study.with_taus(store)
-    say("training and testing")
+    say("training and evaluating")
     others = study.jobs(need for need in needs if need != "tau scan training")
     execute(others, study.plume, store, workers, progress, account)
-    say("collecting")
+    say("collecting datasets")
     before = time.perf_counter()
     datasets = Collector(study, store, needs, figures).datasets()
     now = time.perf_counter()

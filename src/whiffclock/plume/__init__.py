@@ -1,4 +1,4 @@
-"""Odor fields: where they come from, and their whiffs."""
+"""Plumes: odor fields, their files, and their whiffs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The built-in plume: turbulence simulated by this package, with the whiff probabilities of the DNS behind the paper.
 
-It ships with the package. ``python -m whiffclock.plume.builtin`` makes it anew with the default recipe. The flow is
+It ships with the package. ``python -m whiffclock.plume.builtin`` makes it again with the default recipe. The flow is
 chaotic, so that the same bits come only from the same machine and versions; the statistics are what is reproducible.
 
 Concentrations are stored as half-precision numbers in units of 1e-6, rounded down to the next of 64 steps per octave,

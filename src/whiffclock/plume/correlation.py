@@ -1,4 +1,4 @@
-"""How whiffs hang together: in time at a fixed cell, in space, and along with the flow.
+"""Correlations of whiffs: in time at a fixed cell, in space, and following the flow.
 
 The record is w = 1 for a whiff and 0 for a blank; each cell's own mean is removed. Correlations are pooled
 over pairs of cells (a, b):

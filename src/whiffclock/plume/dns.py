@@ -1,6 +1,6 @@
-"""The plume of the paper in figures: what is known of the DNS slice, and how near another plume comes.
+"""Statistics of the DNS slice behind the paper, to compare plumes with.
 
-Origin of the figures: public derivatives of the channel-flow DNS behind the paper (Zenodo 15469831, CC-BY-4.0; nose
+Origin of the numbers: public derivatives of the channel-flow DNS behind the paper (Zenodo 15469831, CC-BY-4.0; nose
 height, the paper's grid, 2598 snapshots). Whiff probabilities are of the full record at four thresholds; the table
 behind the maps is ``dns.toml``. Texture is at 3e-6 ("dense"), from recorded searches and one pair of whole frames, and
 approximate; where a range was found, the middle is used. Blanks: Rando et al. 2025, same simulation.
@@ -44,7 +44,7 @@ BLANKS, REACH = (9.97, 41.16), 99
 
 
 class Row(NamedTuple):
-    """A plume beside the DNS in one figure."""
+    """One quantity of a plume and of the DNS."""
 
     figure: str
     dns: float
@@ -58,16 +58,16 @@ class Row(NamedTuple):
         return nan_to_null(self._asdict())
 
 
-class Figure(NamedTuple):
-    """One number about a plume."""
+class Quantity(NamedTuple):
+    """One quantity: how it is measured, its value in the DNS, and the target range."""
 
     name: str
     measure: Callable[[PlumeStatistics], float]
     dns: float  # its value for the DNS slice
-    target: tuple[float, float] | None = None  # lowest and highest value that counts as near; None: not judged
+    target: tuple[float, float] | None = None  # lowest and highest value that counts as near; None: no target
 
     def beside(self, statistics: PlumeStatistics) -> Row:
-        """What it is for a plume, beside the DNS."""
+        """Its value for a plume, and in the DNS."""
         here = self.measure(statistics)
         met = self.target[0] <= here <= self.target[1] if self.target and math.isfinite(here) else None
         return Row(self.name, self.dns, here, self.target, here - self.dns, met)
@@ -98,9 +98,12 @@ def power(value: float) -> str:
 
 
 def beside_dns(statistics: PlumeStatistics) -> list[Row]:
-    """Lay a plume's statistics at 3e-6 beside those of the DNS slice."""
+    """Compare a plume's statistics at 3e-6 with those of the DNS slice."""
     seen = statistics.threshold
-    require(seen == THRESHOLD, f"The DNS figures are at the threshold {THRESHOLD:g}, these statistics at {seen:g}.")
+    require(
+        seen == THRESHOLD,
+        f"The DNS statistics are at the threshold {THRESHOLD:g}, these at {seen:g}.",
+    )
     return [figure.beside(statistics) for group in GROUPS for figure in group]
 
 
@@ -113,48 +116,48 @@ def _about(value: float, margin: float) -> tuple[float, float]:
     return value - margin, value + margin
 
 
-def _whole_maps() -> Iterator[Figure]:
+def _whole_maps() -> Iterator[Quantity]:
     for name, threshold in ENVIRONMENTS.items():
         title = f"map at {power(threshold)}, x >= {FIRST}, RMSE"
-        yield Figure(title, partial(error_of_map, name=name), 0.0, (0.0, 0.02))
+        yield Quantity(title, partial(error_of_map, name=name), 0.0, (0.0, 0.02))
 
 
-def _along_the_axis() -> Iterator[Figure]:
+def _along_the_axis() -> Iterator[Quantity]:
     for x, value in zip(DISTANCES, AXIS["dense"], strict=True):
-        yield Figure(f"axis probability, x = {x}", partial(PlumeStatistics.at, x=x), value)
+        yield Quantity(f"axis probability, x = {x}", partial(PlumeStatistics.at, x=x), value)
     for x in (8, 16, 30, 60, 90, 115):
         width = full_width(maps()["dense"][x])
         target = _about(width, 0.2 * width) if x >= 16 else None
-        yield Figure(f"full width at half maximum, x = {x}", partial(PlumeStatistics.width, x=x), width, target)
+        yield Quantity(f"full width at half maximum, x = {x}", partial(PlumeStatistics.width, x=x), width, target)
 
 
-def _in_time() -> Iterator[Figure]:
+def _in_time() -> Iterator[Quantity]:
     for place, values in AUTOCORRELATION.items():
         for i, value in enumerate(values):
             name, target = f"autocorrelation, x = {place}, lag {i + 1}", _about(value, 0.1 if i else 0.08)
-            yield Figure(name, _entry("autocorrelation", place, i), value, target)
-    yield Figure("P(whiff | whiff), core", _entry("after_whiff"), 0.73)
-    yield Figure("P(whiff | blank), core", _entry("after_blank"), 0.33)
-    yield Figure("blanks, all cells, mean", _entry("all_blanks", 0), BLANKS[0], (9, 11))
-    yield Figure("blanks, standard deviation", _entry("all_blanks", 1), BLANKS[1], (37, 45))
+            yield Quantity(name, _entry("autocorrelation", place, i), value, target)
+    yield Quantity("P(whiff | whiff), core", _entry("after_whiff"), 0.73)
+    yield Quantity("P(whiff | blank), core", _entry("after_blank"), 0.33)
+    yield Quantity("blanks, all cells, mean", _entry("all_blanks", 0), BLANKS[0], (9, 11))
+    yield Quantity("blanks, standard deviation", _entry("all_blanks", 1), BLANKS[1], (37, 45))
 
 
-def _in_space() -> Iterator[Figure]:
+def _in_space() -> Iterator[Quantity]:
     for i, (direction, values) in enumerate((("along", ALONG), ("across", ACROSS))):
         for place in AUTOCORRELATION:
             name = f"correlation 1 cell {direction}, x = {place}"
-            yield Figure(name, _entry("neighbours", place, i), values[1], (0.25, 0.45))
+            yield Quantity(name, _entry("neighbours", place, i), values[1], (0.25, 0.45))
         for cells in (1.7, 3.3):
-            apart = partial(PlumeStatistics.apart, direction=direction, cells=cells)
-            yield Figure(f"correlation {cells:g} cells {direction}", apart, values[cells], _about(values[cells], 0.15))
+            apart, value = partial(PlumeStatistics.apart, direction=direction, cells=cells), values[cells]
+            yield Quantity(f"correlation {cells:g} cells {direction}", apart, value, _about(value, 0.15))
     for i, (lag, value) in enumerate(FOLLOWING.items()):
-        yield Figure(f"following the flow, lag {lag}", _entry("following.correlation", i), value, _about(value, 0.15))
-    yield Figure("structure speed (cells/snapshot)", _entry("following.speed"), SPEED, (0.8, 0.94))
+        yield Quantity(f"following the flow, lag {lag}", _entry("following.correlation", i), value, _about(value, 0.15))
+    yield Quantity("structure speed (cells/snapshot)", _entry("following.speed"), SPEED, (0.8, 0.94))
 
 
-def _starts() -> Iterator[Figure]:
-    yield Figure("start cells at 7e-6", lambda statistics: start_cells(statistics)[0], 1270, (1150, 1400))
-    yield Figure("  reaching x =", lambda statistics: start_cells(statistics)[1], REACH, (92, 104))
+def _starts() -> Iterator[Quantity]:
+    yield Quantity("start cells at 7e-6", lambda statistics: start_cells(statistics)[0], 1270, (1150, 1400))
+    yield Quantity("  reaching x =", lambda statistics: start_cells(statistics)[1], REACH, (92, 104))
 
 
 #: All figures, in groups, in the order of a table.

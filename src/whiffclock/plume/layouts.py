@@ -33,17 +33,17 @@ class ReadSettings(Settings):
     threshold is positive, so negative noise is never a whiff. The source is a cell of the resulting field.
     """
 
-    key: Annotated[str | None, "Array to read, where a file has several."] = None
-    axes: Annotated[str | None, "What the stored axes are, in order."] = None
+    key: Annotated[str | None, "Array to read, if the file has several."] = None
+    axes: Annotated[str | None, "Order of the stored axes."] = None
     first: int = 0  # snapshot
     end: int | None = None  # the first snapshot that is left out
-    crop: Annotated[tuple[int, int, int, int] | None, "Cells to keep; X1 and Y1 are the first left out."] = None
-    downsample: Annotated[int, "One cell for N along x and along y."] = 1
-    downsample_method: Annotated[Literal["mean", "point"], "Mean of each block of cells, or its first cell."] = "mean"
+    crop: Annotated[tuple[int, int, int, int] | None, "Cells to keep; X1 and Y1 are excluded."] = None
+    downsample: Annotated[int, "Merge N x N cells into one."] = 1
+    downsample_method: Annotated[Literal["mean", "point"], "Take the mean of each block, or its first cell."] = "mean"
     background: Annotated[int | None, "Subtract the mean of the first N snapshots of the file."] = None
-    scale: Annotated[float, "Multiply concentrations by this."] = 1.0
+    scale: Annotated[float, "Multiply concentrations by X."] = 1.0
     clip: Annotated[bool, "Set negative concentrations to zero."] = False
-    source: Annotated[tuple[int, int] | None, "Source cell; default: upwind end, middle."] = None
+    source: Annotated[tuple[int, int] | None, "Source cell; default: middle of the upwind end."] = None
 
     def __post_init__(self) -> None:
         named = self.axes is None or sorted(self.axes) == ["t", "x", "y"]

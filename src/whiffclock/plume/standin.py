@@ -1,8 +1,8 @@
-"""A stand-in plume: instant, seeded, any grid. It is a puff cartoon, not turbulence.
+"""A toy plume of drifting puffs, for tests and first steps. It is not turbulence.
 
 Particles leave the source at a steady rate, drift with the wind, jitter with correlated velocities and
 meander together; a cell's concentration is the weight of the particles in it, and weight falls with age.
-Good for tests and first steps; no claim about odor search should rest on it.
+Do not draw conclusions about odor search from it.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What a plume is like to a nose: whiff probabilities, widths, durations, correlations.
+"""Statistics of a plume: whiff probabilities, widths, durations, correlations.
 
 Distances x are in cells downwind of the source, the axis is the source's row, and times are in snapshots.
 "Near the axis" is within :data:`NEAR_AXIS` cells of it, and "the core" is near the axis at x = 20 to 80.
@@ -197,7 +197,7 @@ def _near_axis(y: int, width: int, more: int = 0) -> slice:
 
 
 def _core(whiffs: Whiffs, cells: range, reach: int) -> corr.Core:
-    """Cells near the axis at some distances, with so many more of them downwind."""
+    """Cells near the axis at some distances, with a margin downwind."""
     _, length, width = whiffs.shape
     x0, y0 = whiffs.source
     first, last = min(x0 + cells.start, length), min(x0 + cells.stop + reach, length)

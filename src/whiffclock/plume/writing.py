@@ -22,7 +22,7 @@ from whiffclock.plume.containers import VARIABLE, is_zarr
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.whiffs import time_chunks
 
-#: Room on disk that is left for what a format adds to the values.
+#: Disk space for what a format adds to the values.
 SPARE_BYTES = 2**20
 
 #: What is called with the number of snapshots after each part is written.
@@ -59,7 +59,7 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
 
 
 def _write_parts(plume: Plume, path: Path, progress: Progress) -> None:
-    """Write some snapshots after the other, each only if there is room for it.
+    """Write some snapshots at a time, if there is disk space for them.
 
     The libraries behind .nc and .zarr do not survive a full disk, so it must not come to that.
     """

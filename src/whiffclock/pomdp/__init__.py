@@ -1,1 +1,1 @@
-"""POMDPs, and SARSOP to solve them. This room knows beliefs, and nothing of odor."""
+"""POMDPs, and SARSOP to solve them; independent of plumes."""

@@ -73,7 +73,7 @@ class Solution:
 def solve(
     model: Model, settings: SolverSettings | None = None, start: Start | None = None, progress: Report | None = None
 ) -> Solution:
-    """Solve a POMDP as far as the settings allow; Ctrl-C ends it with what there is.
+    """Solve a POMDP as far as the settings allow; Ctrl-C stops it and keeps the best policy so far.
 
     ``start`` are vectors to begin with, those of a policy solved before; what is not a lower bound is refused.
     ``progress`` is called about ten times a second.

@@ -1,1 +1,1 @@
-"""How work is carried out: several trainings at once, progress, a clean stop, and results that stay."""
+"""Jobs: parallel execution, progress, interruption, and cached results."""

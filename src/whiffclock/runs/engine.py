@@ -1,4 +1,4 @@
-"""Jobs side by side on threads.
+"""Jobs in parallel threads.
 
 The kernels release the interpreter's lock, so threads use all cores, share one copy of the plume, and need no start-up.
 A job's result depends on its own settings and seed alone, never on the number of workers.
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 Job = Callable[[Callable[[int], None]], Result]
 
 
-class Stopped(Exception):  # noqa: N818 - not an error: somebody asked for it
+class Stopped(Exception):  # noqa: N818 - not an error
     """Raised inside a job when the run is being stopped."""
 
 
@@ -27,7 +27,7 @@ def run_jobs(jobs: Sequence[Job[Result]], workers: int, progress: Callable[[int]
     """Run all jobs, ``workers`` at a time; results in the order of the jobs. The first failure stops all of them.
 
     Each job gets a function to call with the amount of work done since the last call, which raises :class:`Stopped`
-    when the run is to end. ``progress`` is called with the same amounts, from any thread.
+    when the run is to stop. ``progress`` is called with the same amounts, from any thread.
     """
     stop, take, ahead = threading.Event(), threading.Lock(), iter(range(len(jobs)))
     outcomes: queue.SimpleQueue[tuple[int, Result | None, BaseException | None]] = queue.SimpleQueue()

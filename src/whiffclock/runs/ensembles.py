@@ -84,7 +84,7 @@ def choose_tau(
     workers: int = 1,
     progress: Tick | None = None,
 ) -> int:
-    """tau of the two-Q agents in an environment; what the scan trains stays in the store."""
+    """tau of the two-Q agents in an environment; the agents of the scan are stored."""
     trainings = scan.trainings(plume, threshold, world)
     execute([job for jobs in trainings.values() for job in jobs], plume, store, workers, progress)
     return balanced(scan_shares(trainings, plume, store))
@@ -162,7 +162,7 @@ def find_policies(paths: Sequence[Path]) -> list[tuple[Path, Policy]]:
         shown = [file for file in inside if not any(p.startswith(".") for p in file.relative_to(path).parts)]
         require(bool(shown), f"There are no policies in {path}.")
         files += shown
-    require(bool(files), "No policies were named; give files, or a folder of them.")
+    require(bool(files), "No policy was given; name files or folders.")
     return [(file, load_policy(file)) for file in files]
 
 
@@ -212,9 +212,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Policies side by side on the same starts, with cast-and-surge at its best angle.
+    """Compare policies on the same starts, with cast-and-surge at its best angle.
 
-    Each is tested in the environment it was trained in, or ``everywhere``; one that belongs to none, in all of them.
+    Each is tested in its training environment, or ``everywhere``; one without a training environment, in all.
     """
 
     plume: Plume
@@ -246,7 +246,7 @@ class Comparison:
         return Evaluate(policy, self.plume.fingerprint, threshold, self.world, self.settings)
 
     def rows(self, store: JobStore, workers: int = 1, progress: Tick | None = None) -> list[Row]:
-        """Test what is not tested yet, and put the ensembles into rows."""
+        """Run the tests that are missing; return one row per ensemble."""
         tests = self.tests()
         execute([job for jobs in tests.values() for job in jobs], self.plume, store, workers, progress)
         rows = []

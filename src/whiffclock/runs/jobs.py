@@ -1,8 +1,8 @@
 """Jobs: what is to be computed, as data.
 
 A job is a small frozen dataclass that pickles. Its fields determine its result; a plume is named by its fingerprint,
-and a job that another one rests on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a store
-is the hash of all that. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many at once.
+and a job that another one depends on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a
+store is the hash of all that. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Job:
 
     @property
     def task(self) -> str:
-        """What it does, for accounts of time."""
+        """What it does, for tables of time."""
         return f"{self.verb} {self.agent}"
 
     @cached_property
@@ -69,7 +69,7 @@ class Job:
 
     @property
     def needs(self) -> dict[str, Job]:
-        """The jobs it rests on, by field."""
+        """The jobs it depends on, by field."""
         found = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in found.items() if isinstance(value, Job)}
 
@@ -120,7 +120,7 @@ class JobStore:
 
 @dataclass
 class Account:
-    """Where the time went, by task: results found in the store, results computed, core-seconds."""
+    """Results found in the store, results computed and core-seconds, by task."""
 
     found: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     made: dict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -133,7 +133,7 @@ class Account:
 
 
 def run(job: Job, plume: Plume, store: JobStore | None = None, tick: Tick | None = None) -> Any:
-    """The result of a job: out of the store, or computed with the jobs it rests on, and kept."""
+    """The result of a job: from the store, or computed with the jobs it depends on, and stored."""
     at_hand = store if job.kept else None
     if at_hand is not None and at_hand.has(job):
         return at_hand.load(job, plume)
@@ -152,7 +152,7 @@ def require_plume(job: Job, plume: Plume) -> None:
 
 
 def missing(jobs: Iterable[Job], store: JobStore) -> list[Job]:
-    """Kept jobs without a result, with all they rest on, each once; what others rest on comes first."""
+    """Jobs to be stored that have no result, with those they depend on, each once; dependencies come first."""
     found: dict[str, Job] = {}
     depth: dict[str, int] = {}
 
@@ -192,21 +192,21 @@ def execute(
 
 
 def threads(jobs: Sequence[Job], plume: Plume, store: JobStore, workers: int, progress: Tick | None) -> list[float]:
-    """Jobs on threads of this process, which keep each result at once: an interruption loses only jobs under way."""
+    """Jobs on threads of this process, which keep each result at once: an interruption loses only unfinished jobs."""
     done = {job.key: threading.Event() for job in jobs}
     return run_jobs([partial(_perform, job, plume, store, done) for job in jobs], workers, progress)
 
 
-#: Where jobs run, by name. An engine computes jobs without results, of which those that others rest on come first. It
+#: Where jobs run, by name. An engine computes jobs without results, dependencies first. It
 #: keeps the results, calls its last argument with the work done (which may raise to stop), and returns core-seconds.
 ENGINES: dict[str, Callable[[Sequence[Job], Plume, JobStore, int, Tick | None], list[float]]] = {"threads": threads}
 
 
 def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.Event], tick: Tick) -> float:
-    """Run one job after those it rests on; returns the core-seconds it took."""
+    """Run one job after those it depends on; returns core-seconds."""
     for other in _nested(job):
         while other.key in done and not done[other.key].wait(0.2):
-            tick(0)  # what others rest on comes first in the order of jobs: a worker has it, or it failed
+            tick(0)  # dependencies come first in the order of jobs: a worker has it, or it failed
     start, left = time.thread_time(), job.cost(plume)
 
     def limited(amount: int) -> None:

@@ -110,7 +110,7 @@ class OneMode(Job):
 
 @dataclass(frozen=True)
 class Given(Job):
-    """A policy at hand, such as one from a file, described by a digest of its contents."""
+    """A given policy, such as one from a file, described by a digest of its contents."""
 
     kind, kept = "policy", False
 

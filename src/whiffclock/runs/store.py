@@ -1,4 +1,4 @@
-"""The run store: what is done stays done.
+"""The run store: cached results.
 
 A result is kept in a file of arrays, ``<folder>/<kind>/<key>.npz``. Its *kind* says what it is ("policy", ...), its
 *description* everything that determines it, in plain values: settings, seed, the plume's fingerprint. Kind, description

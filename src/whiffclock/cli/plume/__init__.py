@@ -1,10 +1,9 @@
-"""``whiffclock plume``: make, read, look at and write odor fields."""
-
-import typer
+"""``whiffclock plume``: make, measure and convert plumes."""
 
 from whiffclock.cli import app
+from whiffclock.cli.help import App
 
-plume_app = typer.Typer(help="Make, look at and write odor fields.", no_args_is_help=True)
+plume_app = App(help="Make, measure and convert plumes.")
 app.add_typer(plume_app, name="plume")
 
 # The commands register themselves with the app.

@@ -1,4 +1,4 @@
-"""``whiffclock plume calibrate``: the whiff probabilities of one plume, the turbulence of another."""
+"""``whiffclock plume calibrate``: match whiff probabilities to a target."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ def calibrate(
     *,
     files: Files,
     target: Annotated[
-        str, typer.Option(metavar="FILE|dns", help="Whiff probabilities, as TOML (docs/plume.md), or those of the DNS.")
+        str, typer.Option(metavar="FILE|dns", help="Table of whiff probabilities (TOML, see docs/plume.md), or dns.")
     ],
     reading: opt.Source,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Map concentrations, cell by cell, so that whiffs are as frequent as a target says; when they come is kept."""
+    """Match the whiff probabilities of a plume to a target.
+
+    Concentrations are mapped cell by cell and keep their order in time.
+
+    Example: whiffclock plume calibrate mine.npz matched.npz --target dns
+    """
     from whiffclock.paper.plume.tables import calibration_table
     from whiffclock.plume.calibration import calibrate as run
     from whiffclock.plume.calibration import compared, read_target
@@ -33,7 +38,7 @@ def calibrate(
     raw, out = read_and_written(files, force)
     wanted = read_target(target)
     plume = opt.read_plume(raw, reading)
-    with opt.talk.status("calibrating"):
+    with opt.messages.status("calibrating"):
         mapped = run(plume, wanted)
         rows = compared(plume, mapped, wanted)
     write_plume(mapped, out)

@@ -1,4 +1,4 @@
-"""``whiffclock plume export``: any odor field as one file that every tool can read."""
+"""``whiffclock plume export``: a plume as a file of another format."""
 
 import re
 from dataclasses import replace
@@ -18,7 +18,7 @@ def parse_frames(text: str | None) -> tuple[int, int | None]:
     """``"200:"`` to the first snapshot and the end."""
     match = re.fullmatch(r"(\d*):(\d*)", text or ":")
     if match is None:
-        raise InputError(f"--frames is {text!r}; it must be FIRST:END, such as 200:2600, and one may be left out.")
+        raise InputError(f"--frames is {text!r}; it must be FIRST:END, such as 200:2600 or 200:.")
     first, end = match.groups()
     return int(first or 0), int(end) if end else None
 
@@ -41,7 +41,8 @@ _WORDS = {
     "source": opt.SOURCE_WORD,
 }
 Files = Annotated[
-    list[Path], typer.Argument(metavar="[PLUME] FILE", help="What to read (default: built in), what to write.")
+    list[Path],
+    typer.Argument(metavar="[PLUME] FILE", help="Plume to read (default: the built-in one), file to write."),
 ]
 Reading = Annotated[ReadSettings, Spelling(_WORDS, panel="Reading")]
 
@@ -51,15 +52,17 @@ Reading = Annotated[ReadSettings, Spelling(_WORDS, panel="Reading")]
 def export(
     *,
     files: Files,
-    frames: Annotated[str | None, "Snapshots to keep; END is the first left out.", Word("FIRST:END")] = None,
+    frames: Annotated[str | None, "Snapshots to keep; END is excluded.", Word("FIRST:END")] = None,
     reading: Reading,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Write a plume as .npy (t, x, y), .npz, .nc or .zarr, some snapshots at a time.
+    """Convert a plume to .npy (t, x, y), .npz, .nc or .zarr.
 
-    A raw recording becomes, once, a small file that the other commands take
-    with --plume. Source and origin are kept in every format but .npy.
+    Use it to turn a large recording into a small file for --plume of other
+    commands. Source and origin are kept in every format but .npy.
+
+    Example: whiffclock plume export recording.h5 small.npz --downsample 4
     """
     from whiffclock.plume.files import write_plume
 
@@ -67,8 +70,8 @@ def export(
     first, end = parse_frames(frames)
     plume = opt.read_plume(raw, replace(reading, first=first, end=end))
     with opt.progress_bar("snapshots") as bar:
-        job = bar.add_task("writing", total=plume.field.shape[0])
-        write_plume(plume, target, lambda n: bar.update(job, advance=n))
+        bar.begin("writing", plume.field.shape[0])
+        write_plume(plume, target, bar.advance)
     x, y = plume.source
     if json:
         facts = {"file": str(target), "plume": plume.origin, "shape": list(plume.field.shape)}
@@ -81,7 +84,7 @@ def export(
 
 def read_and_written(files: list[Path], force: bool) -> tuple[Path | None, Path]:
     """The plume file to read (None: the built-in plume) and the one to write, if it can be written."""
-    require(len(files) <= 2, f"{len(files)} files were named; at most two can be: what to read, what to write.")
+    require(len(files) <= 2, f"{len(files)} files were given; at most two are possible: one to read, one to write.")
     raw, target = (None, files[0]) if len(files) == 1 else (files[0], files[1])
     endings = (".npy", ".npz", ".nc", ".zarr")
     require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")

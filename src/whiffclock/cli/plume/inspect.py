@@ -1,4 +1,4 @@
-"""``whiffclock plume inspect`` and ``whiffclock plume compare``: what is a plume like?"""
+"""``whiffclock plume inspect`` and ``whiffclock plume compare``: statistics of plumes."""
 
 from functools import partial
 from pathlib import Path
@@ -12,10 +12,10 @@ from whiffclock.cli.words import Word, described
 from whiffclock.params import ENVIRONMENTS, environment_name, require
 from whiffclock.plume.layouts import ReadSettings
 
-_WHIFFS = f"Where a whiff begins: a number, or {', '.join(ENVIRONMENTS)}."
+_WHIFFS = f"Whiff threshold: a number, or {', '.join(ENVIRONMENTS)}."
 _PARSE = partial(opt.parse_threshold, option="--threshold")
 Threshold = Annotated[float, _WHIFFS, Word("C|NAME", _PARSE, environment_name)]
-Page = Annotated[Path | None, "Draw a page: .png, .pdf or .svg.", Word("FILE")]
+Page = Annotated[Path | None, "Draw the statistics: .png, .pdf or .svg.", Word("FILE")]
 _DENSE = ENVIRONMENTS["dense"]
 
 
@@ -23,20 +23,23 @@ _DENSE = ENVIRONMENTS["dense"]
 @described
 def inspect(
     *,
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A plume; default: the built-in one.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Plume; default: the built-in one.")] = None,
     reading: opt.Source,
     threshold: Threshold = _DENSE,
     out: Page = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Measure a plume: whiffs, widths, durations, correlations; draw it on one page."""
+    """Measure a plume: whiff probabilities, widths, durations, correlations.
+
+    Example: whiffclock plume inspect mine.npz --threshold sparse --out mine.png
+    """
     from whiffclock.paper.plume.tables import statistics_tables
     from whiffclock.plume.statistics import plume_statistics
 
     check_page(out, force)
     plume = opt.read_plume(file, reading)
-    with opt.talk.status("measuring"):
+    with opt.messages.status("measuring"):
         statistics = plume_statistics(plume, threshold)
     if json:
         opt.print_json(statistics.to_dict())
@@ -49,41 +52,44 @@ def inspect(
     if out is not None:
         from whiffclock.paper.plume.page import plume_page
 
-        with opt.talk.status("drawing"):
+        with opt.messages.status("drawing"):
             shown = [c for c in sorted({*ENVIRONMENTS.values(), threshold}) if plume.reaches(c)]
             plume_page(plume, [statistics if c == threshold else plume_statistics(plume, c) for c in shown], out)
-        opt.talk.print(f"Page: {out}")
+        opt.messages.print(f"Page: {out}")
 
 
 @plume_app.command()
 @described
 def compare(
     *,
-    a: Annotated[Path | None, typer.Argument(metavar="[A]", help="A plume; default: the built-in one.")] = None,
-    b: Annotated[Path | None, typer.Argument(metavar="[B]", help="Another; default: the DNS figures.")] = None,
+    a: Annotated[Path | None, typer.Argument(metavar="[A]", help="Plume; default: the built-in one.")] = None,
+    b: Annotated[Path | None, typer.Argument(metavar="[B]", help="Second plume; default: the DNS.")] = None,
     threshold: Threshold = _DENSE,
     out: Page = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Lay two plumes side by side, or one beside what is known of the paper's DNS."""
+    """Compare the statistics of two plumes, or of one with those of the paper's DNS.
+
+    Example: whiffclock plume compare mine.npz other.npz
+    """
     from whiffclock.paper.plume.tables import dns_table, pair_table
     from whiffclock.plume import dns
     from whiffclock.plume.statistics import plume_statistics
 
     known = b is not None or threshold == dns.THRESHOLD
-    require(known, f"The DNS figures are at {dns.THRESHOLD:g}; at {threshold:g}, name a second plume to compare with.")
+    require(known, f"The statistics of the DNS are at {dns.THRESHOLD:g}; at {threshold:g}, give a second plume.")
     check_page(out, force)
     plumes = [opt.read_plume(path, ReadSettings()) for path in ((a,) if b is None else (a, b))]
-    with opt.talk.status("measuring"):
+    with opt.messages.status("measuring"):
         measured = [plume_statistics(plume, threshold) for plume in plumes]
     if b is None:
         rows = dns.beside_dns(measured[0])
         if json:
             opt.print_json({"plume": plumes[0].origin, "dns": dns.ORIGIN, "rows": [row.to_dict() for row in rows]})
         else:
-            judged = [row.met for row in rows if row.met is not None]
-            opt.out.print(dns_table(rows, f"{plumes[0].origin}\n{sum(judged)} of {len(judged)} targets met"))
+            met = [row.met for row in rows if row.met is not None]
+            opt.out.print(dns_table(rows, f"{plumes[0].origin}\n{sum(met)} of {len(met)} targets met"))
     elif json:
         opt.print_json({"A": measured[0].to_dict(), "B": measured[1].to_dict()})
     else:
@@ -93,7 +99,7 @@ def compare(
         from whiffclock.paper.plume.page import comparison_page
 
         comparison_page(measured, ["A", "B"][: len(measured)], out)
-        opt.talk.print(f"Page: {out}")
+        opt.messages.print(f"Page: {out}")
 
 
 def check_page(out: Path | None, force: bool) -> None:

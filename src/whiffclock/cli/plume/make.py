@@ -1,4 +1,4 @@
-"""``whiffclock plume simulate`` and ``whiffclock plume standin``: turbulence with odor in it, and puffs in a second."""
+"""``whiffclock plume simulate`` and ``whiffclock plume standin``: simulated turbulence, and a toy plume of puffs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 Out = Annotated[Path, typer.Argument(metavar="FILE.npz", help="Where to write the plume.")]
 _POINTS = Word("NX,NY,NZ", partial(opt.parse_whole_numbers, option="--points", example="96,96,32"))
-Simulation = Annotated[SimulationSettings, Spelling({"points": _POINTS, "roughness_drag": Word(name="roughness")})]
+_WORDS = {
+    "points": _POINTS,
+    "roughness_drag": Word(name="roughness"),
+    "walk": Word(name="eddy_diffusivity"),
+    "memory": Word(name="eddy_time"),
+    "target": Word("dns|FILE|none"),
+}
+Simulation = Annotated[SimulationSettings, Spelling(_WORDS)]
 
 
 @plume_app.command()
@@ -27,7 +34,9 @@ Simulation = Annotated[SimulationSettings, Spelling({"points": _POINTS, "roughne
 def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> None:
     """Simulate a turbulent channel flow with a point source of odor. The defaults make the built-in plume.
 
-    An interrupted run leaves a checkpoint beside the output, and the same command goes on from it.
+    An interrupted run leaves a checkpoint beside the output, from which the same command continues.
+
+    Example: whiffclock plume simulate mine.npz --seed 1
     """
     from whiffclock.plume.simulate.record import simulate as run
 
@@ -35,11 +44,11 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     try:
         with opt.progress_bar("snapshots") as bar:
-            job = bar.add_task("simulating", total=settings.spin_up + settings.fill + settings.snapshots)
-            plume = run(settings, checkpoint, lambda n: bar.update(job, advance=n))
+            bar.begin("simulating", settings.spin_up + settings.fill + settings.snapshots)
+            plume = run(settings, checkpoint, bar.advance)
     except KeyboardInterrupt:
-        kept = f"the same command goes on from {checkpoint}" if checkpoint.exists() else "nothing was kept yet"
-        opt.talk.print(f"whiffclock: stopped; {kept}.")
+        kept = f"the same command continues from {checkpoint}" if checkpoint.exists() else "there is no checkpoint yet"
+        opt.messages.print(f"whiffclock: stopped; {kept}.")
         raise typer.Exit(130) from None
     store(plume, out)
     checkpoint.unlink(missing_ok=True)
@@ -49,13 +58,16 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
 @described
 def standin(
     out: Out,
-    snapshots: Annotated[int, "Length of the record."] = 2598,
+    snapshots: Annotated[int, "Number of snapshots."] = 2598,
     length: Annotated[int, "Cells along the wind."] = 123,
     width: Annotated[int, "Cells across the wind."] = 27,
     seed: Annotated[int, "Seed of the puffs."] = 0,
     force: opt.Force = False,
 ) -> None:
-    """Make a stand-in plume of drifting puffs. It is instant, and it is not turbulence."""
+    """Make a toy plume of drifting puffs, in a second. It is not turbulence.
+
+    Example: whiffclock plume standin puffs.npz --snapshots 500
+    """
     from whiffclock.plume.standin import standin_plume
 
     require_target(out, force)
@@ -69,7 +81,7 @@ def require_target(out: Path, force: bool) -> None:
 
 
 def store(plume: Plume, out: Path) -> None:
-    """Write a plume that was made, and say so."""
+    """Write a plume and print what it is."""
     from whiffclock.plume.files import write_plume
 
     write_plume(plume, out)

@@ -1,4 +1,4 @@
-"""The paper's claims C1 to C18, judged on the datasets of a run.
+"""The paper's claims C1 to C18, tested on the datasets of a run.
 
 Each claim is a statistic over ensembles of agents, an interval for it, and a range in which it must lie; the words
 "near", "weakly", "matches" have numbers. Wording and margins are in ``claims.toml``, the rule of decision is in

@@ -56,8 +56,8 @@ def _trend(rng: np.random.Generator, data: ds.Datasets, name: str, **selected: s
 @evidence("C7")
 def _trends(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     """Trends of the metrics that have a margin."""
-    judged = [Part(_WORDS[name], _trend(rng, data, name), **wanted) for name, wanted in margins.items()]
-    return Evidence(judged, {f"median {_WORDS[name]}": each(measure(data, name).median("agent")) for name in margins})
+    tested = [Part(_WORDS[name], _trend(rng, data, name), **wanted) for name, wanted in margins.items()]
+    return Evidence(tested, {f"median {_WORDS[name]}": each(measure(data, name).median("agent")) for name in margins})
 
 
 @evidence("C13")

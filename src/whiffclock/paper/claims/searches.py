@@ -1,6 +1,6 @@
 """Evidence from searches: how well agents do (C1 to C4, C10, C11, C15, C16), where they fail and in which mode.
 
-Differences of G are judged on the scale of the environment: as shares of the *gap*, which is the G of the Bayesian
+Differences of G are measured on the scale of the environment: as shares of the *gap*, which is the G of the Bayesian
 agent minus that of cast-and-surge. The sign of a difference needs no scale.
 """
 
@@ -41,7 +41,7 @@ _DENSE, _SPARSE = ("denser", "dense"), ("sparse", "sparser")
 
 def home(data: ds.Datasets, kind: str, variable: str, **selected: str | int) -> xr.DataArray:
     """A variable of the searches of a kind of agent, each in the environment that it belongs to."""
-    return ds.at_home(data.searches[variable], kind).sel(selected, drop=True)
+    return ds.where_trained(data.searches[variable], kind).sel(selected, drop=True)
 
 
 def _by_density(draws: Mapping[str, Draws], margins: Margins) -> list[Part]:
@@ -102,12 +102,12 @@ def _with_single(data: ds.Datasets, kind: str, rng: np.random.Generator, strata:
 def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     strata = resampled(data.searches.sizes["stratum"], rng)
     gains = home(data, ds.SINGLE, "strata", metric="G") - home(data, ds.CAST, "strata", metric="G", agent=0)
-    judged = []
+    parts = []
     for name, one in each(gains, "agent", "stratum").items():
         found = ensemble(one, rng, strata)
         better = {"share of agents that do better": found.take(positive)}
-        judged.append(Part(name, found.take(), **margins["gain"], beside=better))
-    return Evidence(judged)
+        parts.append(Part(name, found.take(), **margins["gain"], beside=better))
+    return Evidence(parts)
 
 
 @evidence("C2")
@@ -123,8 +123,8 @@ def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
 
     leads = each(lead(odd).where(~odd, lead(~odd)), "stratum")
     chosen = {name: over_strata(one, scale.strata) for name, one in leads.items()}
-    judged = [scale.part(name, name, lead, margins["lead"]) for name, lead in chosen.items()]
-    return Evidence(judged, {"G of the Bayesian agent": each(bayes.mean("stratum"))} | scale.also)
+    parts = [scale.part(name, name, lead, margins["lead"]) for name, lead in chosen.items()]
+    return Evidence(parts, {"G of the Bayesian agent": each(bayes.mean("stratum"))} | scale.also)
 
 
 @evidence("C3")
@@ -141,11 +141,11 @@ def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
         return Evidence([], why=f"No agents were trained for twice the episodes in the profile {facts['profile']}.")
     scale = Scale(data, rng)
     pairs = _with_single(data, ds.LONGER, rng, scale.strata)
-    judged = [scale.compare(name, name, pair, margins["change"]) for name, pair in pairs.items()]
+    parts = [scale.compare(name, name, pair, margins["change"]) for name, pair in pairs.items()]
     if facts["episodes"] < fewest:
         short = f"agents were trained for {facts['episodes']:,} episodes, and the claim is about {fewest:,}"
-        judged = [replace(part, reason=short) for part in judged]
-    return Evidence(judged, scale.also)
+        parts = [replace(part, reason=short) for part in parts]
+    return Evidence(parts, scale.also)
 
 
 def way(data: ds.Datasets) -> xr.DataArray:
@@ -178,11 +178,11 @@ def _near_source(data: ds.Datasets, margins: Margins, rng: np.random.Generator) 
     places, counts = last_whiff(lost, way(data), fewest), lost.sum("x", skipna=False)
     reasons = {name: too_few(fewest, counts.sel(environment=name)) for name in ds.ENVIRONMENT_NAMES}
     wanted, numbers = margins["last_whiff"], over_each(places, rng)
-    judged = [Part(name, one, **wanted, reason=reasons[name]) for name, one in numbers.items()]
+    parts = [Part(name, one, **wanted, reason=reasons[name]) for name, one in numbers.items()]
     order = trend(each(places, "agent").values(), rng)
-    judged.append(Part("trend", order, **margins["order"], reason=max(reasons.values())))
+    parts.append(Part("trend", order, **margins["order"], reason=max(reasons.values())))
     failed = home(data, ds.SINGLE, "failures").median("agent") / data.facts["searches"]
-    return Evidence(judged, {"median failure rate": each(failed)} | _unsmelled(data, ds.SINGLE))
+    return Evidence(parts, {"median failure rate": each(failed)} | _unsmelled(data, ds.SINGLE))
 
 
 def _lost_in(data: ds.Datasets, kind: str, trained: str, tested: str, near: float = 0, far: float = 1) -> xr.DataArray:
@@ -196,48 +196,48 @@ def _lost_in(data: ds.Datasets, kind: str, trained: str, tested: str, near: floa
 def _far_back(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     fewest, strata = margins["failures"], resampled(data.searches.sizes["stratum"], rng)
     searches = data.facts["searches"] / data.searches.sizes["stratum"]
-    judged, also = [], {}
+    parts, also = [], {}
     without = ds.shares_without_whiff(data).sel(kind=ds.SINGLE)
     for tested, trained in product(_SPARSE, _DENSE):
         lost = [_lost_in(data, ds.SINGLE, place, tested, near=margins["far"]) for place in (trained, tested)]
         dense, own = (ensemble(one / searches, rng, strata) for one in lost)
         label, reason = f"{trained} in {tested}", too_few(fewest, *(one.sum("stratum", skipna=False) for one in lost))
-        judged.append(_more_often(label, (dense, own), margins["more"], "median failure rates", reason))
+        parts.append(_more_often(label, (dense, own), margins["more"], "median failure rates", reason))
         also[f"share of failures without any whiff, {label}"] = float(without.sel(trained=trained, tested=tested))
-    return Evidence(judged, also)
+    return Evidence(parts, also)
 
 
 @evidence("C10")
 def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    strata, judged = resampled(data.searches.sizes["stratum"], rng), []
+    strata, parts = resampled(data.searches.sizes["stratum"], rng), []
     also: dict[str, float] = {}
     for trained in _SPARSE:
         others = [name for name in ds.ENVIRONMENT_NAMES if name != trained]
         returns = data.searches["strata"].sel(metric="G", trained=trained, tested=others)
         means = returns.mean("tested", skipna=False).transpose("kind", "agent", "stratum")
         two, single = (ensemble(means.sel(kind=kind), rng, strata) for kind in (ds.TWO, ds.SINGLE))
-        judged.append(_more_often(f"agents from {trained}", (two, single), margins["better"]))
+        parts.append(_more_often(f"agents from {trained}", (two, single), margins["better"]))
         typical = returns.mean("stratum").median("agent")
         gains = each(typical.sel(kind=ds.TWO) - typical.sel(kind=ds.SINGLE))
         also |= {f"difference of G, {trained} in {name}": float(gain) for name, gain in gains.items()}
-    return Evidence(judged, also)
+    return Evidence(parts, also)
 
 
 @evidence("C11")
 def _two_gains(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     scale = Scale(data, rng)
     pairs = _with_single(data, ds.TWO, rng, scale.strata)
-    judged = [scale.compare(name, name, pairs[name], margins["dense"]) for name in _DENSE]
-    judged += [_more_often(name, pairs[name], margins["sparse"]) for name in _SPARSE]
-    return Evidence(judged, scale.also)
+    parts = [scale.compare(name, name, pairs[name], margins["dense"]) for name in _DENSE]
+    parts += [_more_often(name, pairs[name], margins["sparse"]) for name in _SPARSE]
+    return Evidence(parts, scale.also)
 
 
 @evidence("C15")
 def _heuristic(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     scale = Scale(data, rng)
     pairs = _with_single(data, ds.HEURISTIC, rng, scale.strata)
-    judged = [scale.compare(name, name, pair, margins["difference"]) for name, pair in pairs.items()]
-    return Evidence(judged, scale.also)
+    parts = [scale.compare(name, name, pair, margins["difference"]) for name, pair in pairs.items()]
+    return Evidence(parts, scale.also)
 
 
 def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
@@ -256,17 +256,17 @@ def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
 def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     modes = data["usage"][["by_blank", "same_path"]].sel(mode=[ds.MINUS, ds.PLUS])
     trained, control = (each(modes[name], "agent", "mode", "bin") for name in ("by_blank", "same_path"))
-    judged = []
+    parts = []
     also: dict[str, Any] = {}
     for name in trained:
         two, same = (ensemble(plus_prefers_long(one[name]), rng) for one in (trained, control))
-        judged.append(_more_often(f"preference in {name}", (two, same), margins["more"], "median preferences"))
+        parts.append(_more_often(f"preference in {name}", (two, same), margins["more"], "median preferences"))
         also[f"median preference in {name}"] = {"two-Q": two.take().value, "same path": same.take().value}
     shares = {kind: home(data, kind, "share") for kind in (ds.TWO, ds.SAME_PATH)}
     share, other = (over_agents(one.sel(environment="denser"), rng) for one in shares.values())
-    judged.append(Part("share of Q+ in denser", share, **margins["share"], beside={"the same path": other}))
+    parts.append(Part("share of Q+ in denser", share, **margins["share"], beside={"the same path": other}))
     also |= {f"median share of Q+, {kind}": each(one.median("agent")) for kind, one in shares.items()}
-    return Evidence(judged, also)
+    return Evidence(parts, also)
 
 
 @evidence("C14")
@@ -282,17 +282,17 @@ def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
         beside = {"median difference of failure rates": more.take()}
         return Part(f"{label} {environment}", more.take(positive), **margins["more"], reason=reason, beside=beside)
 
-    judged = [part("Q- alone at the back of", ds.MINUS_ONLY, name, back) for name in _SPARSE]
-    judged += [part("Q+ alone near the source of", ds.PLUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
+    parts = [part("Q- alone at the back of", ds.MINUS_ONLY, name, back) for name in _SPARSE]
+    parts += [part("Q+ alone near the source of", ds.PLUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
     others = [part("Q- alone near the source of", ds.MINUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
     others += [part("Q+ alone at the back of", ds.PLUS_ONLY, name, back) for name in ds.ENVIRONMENT_NAMES]
     also = {one.label: one.draws.value for one in others}
-    return Evidence(judged, also | _unsmelled(data, ds.TWO, ds.MINUS_ONLY, ds.PLUS_ONLY))
+    return Evidence(parts, also | _unsmelled(data, ds.TWO, ds.MINUS_ONLY, ds.PLUS_ONLY))
 
 
 @evidence("C16")
 def _tau(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    scale, judged = Scale(data, rng), []
+    scale, parts = Scale(data, rng), []
     scan = each(data.searches["scan_strata"].sel(metric="G"), "tau_scanned", "replica", "stratum")
     tau, replicas = data.searches["tau_scanned"].values, data.searches.sizes["replica"]
     thirds = zip(("low", "middle", "high"), np.array_split(np.arange(len(tau)), 3), strict=True)
@@ -302,5 +302,5 @@ def _tau(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evide
         levels = {label: ensemble(one, rng, scale.strata) for label, one in flat.items()}
         for a, b in combinations(levels, 2):
             pair = levels[b], levels[a]
-            judged.append(scale.compare(f"{b} minus {a} in {name}", name, pair, margins["difference"]))
-    return Evidence(judged, {"tau": tau.tolist(), "agents per tau": replicas} | scale.also)
+            parts.append(scale.compare(f"{b} minus {a} in {name}", name, pair, margins["difference"]))
+    return Evidence(parts, {"tau": tau.tolist(), "agents per tau": replicas} | scale.also)

@@ -3,7 +3,7 @@
 A claim consists of parts: numbers with their bootstrap draws, each wanted above something, below something, or between.
 Each part has a verdict of its own, and the claim has the worst of them.
 
-- A part **holds** if its interval lies within its range. A part with one bound is judged by a one-sided 95% bound,
+- A part **holds** if its interval lies within its range. A part with one bound is tested with a one-sided 95% bound,
   which is an end of the 90% interval; a part with a range by the two-sided 95% interval. Since all parts are needed,
   the chance to be wrong about the claim is that of a single part: no correction.
 - It **does not hold** if the interval lies outside its range altogether. With k parts there are k occasions for that,
@@ -49,7 +49,7 @@ class Part:
     above: float = -np.inf
     below: float = np.inf
     reason: str = ""
-    beside: Mapping[str, Draws] = field(default_factory=dict)  # the same in other terms, shown but not judged
+    beside: Mapping[str, Draws] = field(default_factory=dict)  # the same in other terms, shown only
 
     @property
     def wanted(self) -> str:
@@ -120,7 +120,7 @@ class Part:
 
 
 def with_interval(number: Draws) -> dict[str, float]:
-    """Value and two-sided 95% interval of a number that is not judged."""
+    """Value and two-sided 95% interval of a number without a criterion."""
     low, high = interval(number) if number.n >= FEWEST else (np.nan, np.nan)
     return {"value": number.value, "low": low, "high": high}
 
@@ -132,7 +132,7 @@ def parts(draws: Mapping[str, Draws], wanted: Margins) -> list[Part]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The parts of a claim, and numbers that are shown but not judged; without parts, ``why`` says why."""
+    """The parts of a claim, and numbers that are only shown; without parts, ``why`` says why."""
 
     parts: Sequence[Part]
     also: Mapping[str, Any] = field(default_factory=dict)

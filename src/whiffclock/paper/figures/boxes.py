@@ -10,12 +10,12 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from whiffclock.paper.figures.style import COLOURS, GREY, INK, METRICS, dark, environment_axis, tint
+from whiffclock.paper.figures.style import COLOURS, GEOMETRY_LABELS, GREY, INK, dark, environment_axis, tint
 
 Fill = Literal["filled", "open", "hatched", "solid"]
 
-#: A box needs so many values; fewer are points and a line at their median. Whiskers reach to the last value within
-#: so many quartile ranges of the box.
+#: Smallest number of values for a box; fewer are points and a line at their median. Whiskers reach to the last value
+#: within this number of quartile ranges.
 _FEWEST, _REACH = 4, 1.5
 #: More points than this hide a box, wide or narrow; then only those beyond the whiskers are drawn.
 _MANY, _FEW, _NARROW = 40, 10, 0.3
@@ -76,7 +76,7 @@ def metric_panels(grid: np.ndarray, columns: Sequence[Mapping[Fill, xr.DataArray
     """Axes [metric, column] for geometries [environment, agent, geometry] by their fill; a row has one scale."""
     everyone = [values for ensembles in columns for values in ensembles.values()]
     pooled = xr.concat(everyone, "agent", coords="minimal", compat="override")
-    for row, (metric, (label, unit)) in zip(grid, METRICS.items(), strict=True):
+    for row, (metric, (label, unit)) in zip(grid, GEOMETRY_LABELS.items(), strict=True):
         for axes, ensembles in zip(row, columns, strict=True):
             _metric_boxes(axes, metric, ensembles)
             never(axes, pooled.sel(geometry=metric).values, "never" if axes is row[0] else "")

@@ -16,7 +16,7 @@ from whiffclock.paper.figures.plane import draw_map, extent, plume_note, source,
 from whiffclock.params import ENVIRONMENTS
 
 TITLE = "The setting: an odor plume, an agent with a clock, four environments"
-NEEDS = ("single-Q training", "single-Q at home", "two-Q training")
+NEEDS = ("single-Q training", "single-Q tests", "two-Q training")
 
 #: The last intervals of a learning curve that the caption averages, and the number of points that are drawn.
 _LAST, _POINTS = 10, 60

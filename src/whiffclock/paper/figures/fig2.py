@@ -1,4 +1,4 @@
-"""Fig. 2, performance: ensembles of Q-agents beside two baselines, in four environments."""
+"""Fig. 2, performance: ensembles of Q-agents and two baselines, in four environments."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from whiffclock.paper.dataset import BAYES, CAST, HEURISTIC, SINGLE, TWO, Datasets, at_home
+from whiffclock.paper.dataset import BAYES, CAST, HEURISTIC, SINGLE, TWO, Datasets, where_trained
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import Fill, box, key
 
-TITLE = "Performance of the clock agents beside two baselines"
-NEEDS = ("single-Q at home", "two-Q at home", "2Q^h", "cast-and-surge", "Bayesian searches", "single-Q, twice as long")
+TITLE = "Performance of the clock agents and two baselines"
+NEEDS = ("single-Q tests", "two-Q tests", "2Q^h", "cast-and-surge", "Bayesian searches", "single-Q, twice as long")
 
 _KINDS: dict[str, Fill] = {SINGLE: "filled", TWO: "open", HEURISTIC: "hatched"}
 #: Where both lie at 1, the dashes are drawn above the line.
@@ -58,13 +58,13 @@ def alt(data: Datasets) -> str:
 
 def _agents(data: Datasets, kind: str, metric: str) -> xr.DataArray:
     """Of a baseline, its one agent."""
-    found = at_home(data.searches["mean"], kind).sel(metric=metric)
+    found = where_trained(data.searches["mean"], kind).sel(metric=metric)
     return found.sel(agent=[0]) if kind in _BASELINES else found
 
 
 def _metric(axes: Axes, data: Datasets, metric: str) -> None:
     agents = {kind: _agents(data, kind, metric) for kind in _ALL}
-    strata = {kind: at_home(data.searches["strata"], kind).sel(metric=metric, agent=0) for kind in _BASELINES}
+    strata = {kind: where_trained(data.searches["strata"], kind).sel(metric=metric, agent=0) for kind in _BASELINES}
     for e, (name, colour) in enumerate(style.COLOURS.items()):
         for kind, looks in _BASELINES.items():
             mean = float(agents[kind].sel(environment=name, agent=0))

@@ -12,7 +12,7 @@ from whiffclock.paper.figures.plane import TRAINED, Void, legibility, limits, me
 from whiffclock.paper.figures.violins import LAST_WHIFF, last_whiffs, of_each
 
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"
-NEEDS = ("single-Q at home",)
+NEEDS = ("single-Q tests",)
 
 
 def draw(data: Datasets) -> Figure:
@@ -31,7 +31,7 @@ def draw(data: Datasets) -> Figure:
         axes.set(xlabel="x (cells)" if axes in grid[-1] else "", ylabel="y (cells)" if axes in grid[:, 0] else "")
     wind(grid[0, 0])
     _example(figure.add_subplot(upper[1], anchor="N"), paths)
-    panels = np.asarray(rows[1].subgridspec(1, len(style.METRICS)).subplots())
+    panels = np.asarray(rows[1].subgridspec(1, len(style.GEOMETRY_LABELS)).subplots())
     metric_panels(panels[:, None], [{"filled": recovery(data, SINGLE, MODE)["geometry_of"]}])
     style.title(panels[0], "c")
     _lost(figure.add_subplot(rows[2]), data)
@@ -50,7 +50,7 @@ def caption(data: Datasets) -> str:
 def table(data: Datasets) -> words.Table:
     geometry = recovery(data, SINGLE, MODE)["geometry_of"]
     lost = last_whiffs(data, SINGLE)
-    found = {label: (geometry.sel(geometry=metric), ".0f") for metric, (label, _) in style.METRICS.items()}
+    found = {label: (geometry.sel(geometry=metric), ".0f") for metric, (label, _) in style.GEOMETRY_LABELS.items()}
     return words.table(
         found
         | {

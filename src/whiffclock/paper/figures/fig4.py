@@ -11,7 +11,7 @@ from whiffclock.paper.figures.boxes import box, key
 from whiffclock.paper.figures.violins import LAST_WHIFF, LastWhiffs
 
 TITLE = "Agents outside the environment they were trained in"
-NEEDS = ("single-Q at home", "single-Q elsewhere", "two-Q at home", "two-Q elsewhere")
+NEEDS = ("single-Q tests", "single-Q elsewhere", "two-Q tests", "two-Q elsewhere")
 
 
 def draw(data: Datasets) -> Figure:

@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Patch
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, at_home
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, where_trained
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.plane import draw_map, extent, plume_note
 
 TITLE = "Where the plume is sparse, and where the two-Q agent uses which mode"
-NEEDS = ("two-Q at home", "two modes, same path")
+NEEDS = ("two-Q tests", "two modes, same path")
 
 #: Cells nearer to the axis than this are its core, in the caption.
 _CORE = 3
@@ -58,7 +58,7 @@ def table(data: Datasets) -> words.Table:
     return words.table(
         {
             "τ (moves)": (data.searches["tau"], ".0f"),
-            "share of decisions in Q⁺": (at_home(data.searches["share"], TWO), ".2f"),
+            "share of decisions in Q⁺": (where_trained(data.searches["share"], TWO), ".2f"),
             "near the axis": (core, ".2f"),
             "further out": (edge, ".2f"),
         }

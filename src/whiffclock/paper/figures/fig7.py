@@ -6,14 +6,24 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from whiffclock.paper import dataset
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
+from whiffclock.paper.dataset import (
+    ENVIRONMENT_NAMES,
+    MINUS,
+    MODE,
+    PLUS,
+    SINGLE,
+    TWO,
+    Datasets,
+    recovery,
+    where_trained,
+)
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.boxes import Fill, key, metric_panels
 from whiffclock.paper.figures.plane import TRAINED, Void, limits, voids, wind
 from whiffclock.paper.figures.violins import LAST_WHIFF, last_whiffs, of_each
 
 TITLE = "What the two modes of the two-Q agent learn"
-NEEDS = ("single-Q training", "two-Q at home", "one mode", "2Q^h")
+NEEDS = ("single-Q training", "two-Q tests", "one mode", "2Q^h")
 
 #: Ensemble, mode and label by the fill of the boxes.
 _BOXES: dict[Fill, tuple[str, str, str]] = {
@@ -63,7 +73,7 @@ def table(data: Datasets) -> words.Table:
     lost = [last_whiffs(data, kind) for kind in _ALONE]
     numbers = {name: [of_each(found, name) for found in lost] for name in ("failing", "silent", "agents")}
     return words.table(
-        {f"{style.METRICS[name][0]}, Q⁻ · Q⁺": (values, ".0f") for name, values in modes.items()}
+        {f"{style.GEOMETRY_LABELS[name][0]}, Q⁻ · Q⁺": (values, ".0f") for name, values in modes.items()}
         | {
             "fail (%)": (numbers["failing"], ".1f"),
             "no whiff (%)": (numbers["silent"], ".0f"),
@@ -92,7 +102,7 @@ def _geometry(data: Datasets, mode: str, metric: str) -> xr.DataArray:
 def _paths(data: Datasets) -> tuple[list[list[Void]], list[list[str]]]:
     """Paths and colours [mode][column]: the best two-Q agent of each environment, then the best 2Q^h agent."""
     best = dataset.best_agents(data, TWO)
-    returns = at_home(data.searches["mean"], dataset.HEURISTIC).sel(metric="G").mean("environment")
+    returns = where_trained(data.searches["mean"], dataset.HEURISTIC).sel(metric="G").mean("environment")
     composed = int(returns.fillna(-np.inf).idxmax("agent"))
     paths, colours = [], []
     for mode, origin in zip((MINUS, PLUS), data.facts["heuristic_from"], strict=True):

@@ -22,8 +22,8 @@ _TAIL = 0.005
 
 def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 2.3)
-    panels = figure.subplots(1, len(style.METRICS))
-    for letter, axes, (metric, (label, unit)) in zip("abcde", panels, style.METRICS.items(), strict=True):
+    panels = figure.subplots(1, len(style.GEOMETRY_LABELS))
+    for letter, axes, (metric, (label, unit)) in zip("abcde", panels, style.GEOMETRY_LABELS.items(), strict=True):
         style.environment_axis(axes, rotate=True)
         axes.set_ylabel(f"{label} ({unit})")
         style.title(axes, letter)
@@ -44,7 +44,7 @@ def draw(data: Datasets) -> Figure:
 def caption(data: Datasets) -> str:
     intro = words.caption("fig8", data)(tail=100 * _TAIL)
     if not data["branches"]["weight"].any():
-        return f"{intro} The searches met no whiff to branch from, so that all {len(style.METRICS)} panels are empty."
+        return f"{intro} The searches met no whiff to branch from, so all panels are empty."
     effective = words.listing(words.number(_effective(data, name), ".1f") for name in style.COLOURS)
     return f"{intro} {words.caption('fig8_numbers', data)(effective=effective)}"
 
@@ -53,7 +53,7 @@ def table(data: Datasets) -> words.Table | None:
     if not data["branches"]["weight"].any():
         return None
     medians: dict[str, Any] = {
-        label: (in_each(partial(_median, data, metric)), ".0f") for metric, (label, _) in style.METRICS.items()
+        label: (in_each(partial(_median, data, metric)), ".0f") for metric, (label, _) in style.GEOMETRY_LABELS.items()
     }
     return words.table(
         medians

@@ -12,7 +12,7 @@ from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
 from whiffclock.paper.figures import style, words
 
 TITLE = "Generalization in return, speed and success"
-NEEDS = ("single-Q at home", "single-Q elsewhere", "two-Q at home", "two-Q elsewhere")
+NEEDS = ("single-Q tests", "single-Q elsewhere", "two-Q tests", "two-Q elsewhere")
 
 _BAR: dict[str, Any] = {"location": "right", "fraction": 0.05, "pad": 0.015}
 

@@ -22,7 +22,7 @@ _MARKERS = {MINUS: ("v", -0.36, style.MINUS), PLUS: ("^", 0.36, style.PLUS)}
 
 def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 7.4)
-    grid = figure.subplots(len(style.METRICS), len(TRUNCATIONS))
+    grid = figure.subplots(len(style.GEOMETRY_LABELS), len(TRUNCATIONS))
     metric_panels(grid, [{"filled": recovery(data, SINGLE, MODE, name)["geometry_of"]} for name in TRUNCATIONS])
     for column, truncation, numeral in zip(grid.T, TRUNCATIONS, _NUMERALS, strict=True):
         _modes(column, data, truncation)
@@ -63,7 +63,7 @@ def _modes(column: np.ndarray, data: Datasets, truncation: str) -> None:
     """Medians of Q- and Q+ beside the boxes."""
     for mode, (marker, shift, _) in _MARKERS.items():
         geometry = recovery(data, TWO, mode, truncation)["geometry_of"]
-        for axes, metric in zip(column, style.METRICS, strict=True):
+        for axes, metric in zip(column, style.GEOMETRY_LABELS, strict=True):
             for e, (name, colour) in enumerate(style.COLOURS.items()):
                 middle = words.middle(geometry.sel(geometry=metric, environment=name))
                 if np.isfinite(middle):

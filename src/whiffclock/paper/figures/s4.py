@@ -7,12 +7,12 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery
+from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery, where_trained
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.plane import TRAINED, Void, limits, voids
 
 TITLE = "All policies"
-NEEDS = ("single-Q at home", "two-Q at home")
+NEEDS = ("single-Q tests", "two-Q tests")
 
 #: Ensemble and mode of each column.
 _COLUMNS = {"single-Q": (SINGLE, MODE), f"two-Q: {style.MINUS}": (TWO, MINUS), f"two-Q: {style.PLUS}": (TWO, PLUS)}
@@ -39,7 +39,7 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    returns = at_home(data.searches["mean"], SINGLE).sel(metric="G")
+    returns = where_trained(data.searches["mean"], SINGLE).sel(metric="G")
     return words.caption("s4", data)(
         trained=TRAINED,
         agents=returns.sizes["agent"],
@@ -65,7 +65,7 @@ def _moves(data: Datasets, ensemble: str, mode: str) -> xr.DataArray:
 
 def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[Void]:
     """Paths of the agents of an environment; the best agent comes first."""
-    returns = at_home(data.searches["mean"], ensemble).sel(metric="G", environment=environment)
+    returns = where_trained(data.searches["mean"], ensemble).sel(metric="G", environment=environment)
     ordered = returns["agent"].values[np.argsort(-returns.values, kind="stable")]
     found = voids(data, ensemble, mode, environment)
     return [found[agent] for agent in ordered.tolist()]

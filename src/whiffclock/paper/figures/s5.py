@@ -15,7 +15,7 @@ _MASKS = ("own mask", "one mask")
 
 def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 7.0)
-    grid = figure.subplots(len(style.METRICS), len(CONDITIONS))
+    grid = figure.subplots(len(style.GEOMETRY_LABELS), len(CONDITIONS))
     metric_panels(grid, [{"filled": recovery(data, name, MODE)["geometry_of"]} for name in CONDITIONS.values()])
     for axes, (condition, ensemble) in zip(grid[0], CONDITIONS.items(), strict=True):
         axes.set_title(condition, loc="left", fontsize=7, fontweight="bold" if ensemble == SINGLE else "normal")

@@ -28,7 +28,7 @@ ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 
 #: What the axes of geometry are called: name of the metric, then its unit. The length of the return is the one that
 #: the paper draws, after the upwind extreme (R13).
-METRICS = {
+GEOMETRY_LABELS = {
     "surge_length": ("surge length", "cells"),
     "cast_width": ("cast width", "cells"),
     "upwind_search": ("upwind search", "cells"),
@@ -46,7 +46,7 @@ _TURN = threading.RLock()
 
 @contextmanager
 def context(salt: str = "whiffclock") -> Iterator[None]:
-    """Draw or save under these settings, whatever the user's own are; ids in SVG depend on the ``salt``."""
+    """Draw or save under these settings, not those of the user; ids in SVG depend on the ``salt``."""
     with _TURN, matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(matplotlib.rc_params_from_file(_SETTINGS, use_default_template=False))
@@ -55,7 +55,7 @@ def context(salt: str = "whiffclock") -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches, without any window or global state."""
+    """An empty figure, size in inches, without a window or global state."""
     return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.04, w_pad=0.04))
 
 

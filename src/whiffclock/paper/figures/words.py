@@ -1,4 +1,4 @@
-"""Words and numbers beside a figure: the texts of ``captions.toml``, filled in, and tables by environment."""
+"""Captions and tables of figures: the texts of ``captions.toml``, filled in, and tables by environment."""
 
 import functools
 import tomllib
@@ -19,7 +19,7 @@ _PAPER_AGENTS, _PAPER_EPISODES = 20, 3_000_001
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers beside a caption: names of the columns, and rows of a name and its cells."""
+    """A table under a caption: names of the columns, and rows of a name and its cells."""
 
     header: list[str]
     rows: list[tuple[str, list[str]]]
@@ -67,7 +67,7 @@ def table(columns: Mapping[str, tuple[xr.DataArray | Sequence[xr.DataArray], str
 
 
 def cell(value: float, form: str = ".2f") -> str:
-    """A number as it stands in a table."""
+    """A number in a table."""
     return formatting.number(value, form, infinity="never")
 
 

@@ -23,7 +23,16 @@ from whiffclock.archive import write_whole
 from whiffclock.formatting import number, span
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
-from whiffclock.paper.dataset import BAYES, CAST, ENVIRONMENT_NAMES, HEURISTIC, SINGLE, TWO, Datasets, at_home
+from whiffclock.paper.dataset import (
+    BAYES,
+    CAST,
+    ENVIRONMENT_NAMES,
+    HEURISTIC,
+    SINGLE,
+    TWO,
+    Datasets,
+    where_trained,
+)
 from whiffclock.params import ENVIRONMENTS, LearningSettings
 
 if TYPE_CHECKING:
@@ -43,7 +52,7 @@ _PLACES = (10, 30, 60, 100)
 def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None = None) -> Path:
     """Write ``report.html``, ``figures/`` and ``claims.json`` into ``out``; return the page's path.
 
-    ``verdicts`` are those on the claims, if they have been judged already.
+    ``verdicts`` are those on the claims, if they have been tested already.
     """
     from whiffclock.paper.figures import render
 
@@ -179,7 +188,7 @@ def _performance(data: Datasets) -> dict[str, list[tuple[str, int, list[tuple[st
 
 def _agents(data: Datasets, kind: str, metric: str) -> tuple[str, int, list[tuple[str, str]]]:
     """Median and quartiles over agents; mean and standard error over time strata where there is a single agent."""
-    mean, strata = (at_home(data.searches[name], kind).sel(metric=metric) for name in ("mean", "strata"))
+    mean, strata = (where_trained(data.searches[name], kind).sel(metric=metric) for name in ("mean", "strata"))
     agents, cells = mean.dropna("agent", how="all")["agent"].values, []
     for name in ENVIRONMENT_NAMES:
         low, middle, high = (number(x, ".3f") for x in mean.sel(environment=name).quantile([0.25, 0.5, 0.75]).values)
@@ -192,7 +201,7 @@ def _agents(data: Datasets, kind: str, metric: str) -> tuple[str, int, list[tupl
 
 
 def _whiffs(data: Datasets) -> dict[str, Any]:
-    """How often it smells, by environment."""
+    """Whiff probabilities, by environment."""
     if data.setting is None:
         return {}
     mask, (x0, y0) = data.setting["mask"] > 0, data.facts["source"]

@@ -1,4 +1,4 @@
-"""A plume on one page, and two plumes on one page: maps and curves of their statistics, the DNS figures as points."""
+"""Pages of one plume or two: maps and curves of their statistics, with those of the DNS as points."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -74,7 +74,7 @@ def plume_page(plume: Plume, statistics: Sequence[PlumeStatistics], path: Path) 
 
 @rc_context(_STYLE)
 def comparison_page(statistics: Sequence[PlumeStatistics], labels: Sequence[str], path: Path) -> None:
-    """Draw the curves of one plume beside the DNS, or of two plumes beside each other and the DNS."""
+    """Draw the curves of one plume or two, with the DNS."""
     figure = _new_figure(5.6)
     curves = [Curve(label, colour, one) for label, colour, one in zip(labels, _PAIR, statistics, strict=False)]
     _draw_curves([figure.add_subplot(2, 2, i + 1) for i in range(4)], curves, _INK)
@@ -141,7 +141,7 @@ def outline(cells: np.ndarray, extent: tuple[float, float, float, float]) -> lis
 
 
 def _draw_curves(panels: Sequence[Axes], curves: Sequence[Curve], dns_colour: str | None = None) -> None:
-    """Four panels. The DNS figures have ``dns_colour``, or the colour of the first curve at their threshold."""
+    """Four panels. Points of the DNS have ``dns_colour``, or the colour of the first curve at their threshold."""
     known = next((curve for curve in curves if curve.statistics.threshold == dns.THRESHOLD), None)
     points = (dns_colour or known.colour) if known else None
     _draw_axis(panels[0], curves, dns_colour)

@@ -27,10 +27,10 @@ def statistics_tables(statistics: PlumeStatistics) -> list[Table]:
 
 
 def dns_table(rows: Sequence[dns.Row], caption: str = "") -> Table:
-    """A plume beside the DNS slice, figure by figure, with targets."""
+    """A plume and the DNS slice, quantity by quantity, with targets."""
     lines = map(_dns_line, rows)
     groups = [list(islice(lines, len(group))) for group in dns.GROUPS]
-    return _table("This plume beside the DNS slice, at 3e-6", ("DNS", "here", "diff", "target", "met"), groups, caption)
+    return _table("This plume and the DNS slice, at 3e-6", ("DNS", "here", "diff", "target", "met"), groups, caption)
 
 
 def _dns_line(row: dns.Row) -> Line:
@@ -46,7 +46,7 @@ def pair_table(pair: tuple[PlumeStatistics, PlumeStatistics], caption: str = "")
     """Two plumes side by side, with the DNS slice where it is known at their threshold."""
     shown = 4 if pair[0].threshold == dns.THRESHOLD else 3
 
-    def line(figure: dns.Figure) -> Line:
+    def line(figure: dns.Quantity) -> Line:
         a, b = (figure.measure(one) for one in pair)
         return figure.name, (a, b, b - a, figure.dns)[:shown]
 

@@ -27,7 +27,7 @@ _ZETA = (0.0, -17 / 60, -5 / 12)
 
 
 class ChannelFlow:
-    """The flow at one time, and how it goes on.
+    """The flow at one time, and its time step.
 
     Lengths are in agents' cells, times in snapshots.
     """

@@ -59,7 +59,7 @@ class Filaments:
         self._mind_borders(flow.settings.depth)
 
     def _mind_borders(self, depth: float) -> None:
-        """Reflect at ground and top, the random velocity too; forget what left the neighbourhood of the grid."""
+        """Reflect at ground and top, the random velocity too; drop filaments that left the grid and its margin."""
         z = self.position[:, 2]
         self.gust[(z < 0) | (z > depth), 2] *= -1
         np.copyto(z, -z, where=z < 0)

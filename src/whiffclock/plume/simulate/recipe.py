@@ -50,10 +50,10 @@ class OdorSettings(Settings):
     slice_height: Annotated[float, "Height of the slice on which the agents move, in cells."] = 4.9
     filaments: Annotated[int, "Filaments released per snapshot."] = 80
     size: Annotated[float, "Size of a fresh filament (standard deviation), in cells."] = 0.15
-    growth: Annotated[float, "Diffusivity inside a filament: its variance grows by twice this per snapshot."] = 0.00085
-    stretch: Annotated[float, "Richardson growth: this times the cube of a filament's age adds to its variance."] = 0.0
-    walk: Annotated[float, "Diffusivity of the random velocity that stands for eddies below the grid."] = 0.03
-    memory: Annotated[float, "How long such an eddy lasts, in snapshots."] = 2.0
+    growth: Annotated[float, "Diffusivity inside a filament; its variance grows by 2 X per snapshot."] = 0.00085
+    stretch: Annotated[float, "Richardson growth: X age^3 is added to a filament's variance."] = 0.0
+    walk: Annotated[float, "Diffusivity of the random velocity that models eddies smaller than the flow grid."] = 0.03
+    memory: Annotated[float, "Correlation time of that velocity, in snapshots."] = 2.0
     strength: Annotated[float, "Odor per filament."] = 2.085e-6
 
     def __post_init__(self) -> None:
@@ -65,14 +65,14 @@ class OdorSettings(Settings):
 class SimulationSettings(Settings):
     """A simulated plume: the agents' grid with the source at (0, width // 2), the record, the flow and the odor."""
 
-    snapshots: Annotated[int, "Length of the record."] = 2598
+    snapshots: Annotated[int, "Number of snapshots."] = 2598
     length: Annotated[int, "Cells along the wind."] = 123
     width: Annotated[int, "Cells across the wind."] = 27
-    spin_up: Annotated[int, "Snapshots until the flow is turbulent."] = 500
-    fill: Annotated[int, "Snapshots until the grid is filled."] = 220
+    spin_up: Annotated[int, "Snapshots to wait until the flow is turbulent."] = 500
+    fill: Annotated[int, "Snapshots to wait until odor fills the grid."] = 220
     steps: int = 2  # time steps per snapshot
     seed: Annotated[int, "Seed of flow and filaments."] = 0
-    target: Annotated[str, "Whiff probabilities to map the record onto: dns, a target file, or none."] = "dns"
+    target: Annotated[str, "Match whiff probabilities to those of: dns, a TOML file, or none."] = "dns"
     flow: FlowSettings = field(default_factory=FlowSettings)
     odor: OdorSettings = field(default_factory=OdorSettings)
 

@@ -2,7 +2,7 @@
 
 The flow (``channel``) is resolved; the odor (``filaments``) is carried by it. A run spins the flow up, lets the plume
 fill the grid, and then records one slice per snapshot; when the record is complete, it is mapped onto the whiff
-probabilities of a target. A run can be saved at any snapshot and goes on from there, bit for bit.
+probabilities of a target. A run can be saved at any snapshot and continued, with the same bits.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _FLOW, _ODOR = ("u", "v", "w", "shift"), ("position", "age", "gust")
 
 
 def _made_by(settings: SimulationSettings) -> dict[str, Any]:
-    """What must be the same for a run to go on, as JSON knows it."""
+    """What must be the same for a run to be continued, in plain values."""
     return {"format": _FORMAT, "version": __version__, "settings": json.loads(json.dumps(settings.to_dict()))}
 
 
 class Simulation:
-    """A run under way: ``snapshot`` counts from ``-(spin_up + fill)`` to ``settings.snapshots``.
+    """A run in progress: ``snapshot`` counts from ``-(spin_up + fill)`` to ``settings.snapshots``.
 
     ``field`` is the record so far, not mapped yet.
     """
@@ -80,7 +80,7 @@ class Simulation:
         return made if self.target is None else calibrate(made, self.target)
 
     def save(self, path: Path) -> None:
-        """Write everything that is needed to go on."""
+        """Write everything that is needed to continue."""
         header = _made_by(self.settings) | {"snapshot": self.snapshot, "random": self.rng.bit_generator.state}
         state = {name: getattr(self.flow, name) for name in _FLOW} | {name: getattr(self.odor, name) for name in _ODOR}
         state |= {"header": np.array(json.dumps(header)), "field": self.field[: max(self.snapshot, 0)]}
@@ -88,7 +88,7 @@ class Simulation:
 
     @classmethod
     def load(cls, path: Path, settings: SimulationSettings) -> Simulation:
-        """Go on from a file that was saved with the same settings."""
+        """Continue from a file that was saved with the same settings."""
         arrays = read_npz(path, "a saved simulation")
         needed = {"header", "field", *_FLOW, *_ODOR}
         require(needed <= arrays.keys(), f"{path} is not a saved simulation.")
@@ -102,7 +102,7 @@ class Simulation:
         fits = all(values.shape == getattr(run.flow, name).shape for name, values in flow.items())
         fits &= odor["position"].shape == odor["gust"].shape == (*odor["age"].shape, 3)
         fits &= arrays["field"].shape == run.field[: max(run.snapshot, 0)].shape
-        require(fits, f"{path} is damaged; remove it to begin anew.")
+        require(fits, f"{path} is damaged; remove it to start again.")
         vars(run.flow).update(flow)
         vars(run.odor).update(odor)
         run.field[: len(arrays["field"])] = arrays["field"]
@@ -117,7 +117,7 @@ def simulate(
 ) -> Plume:
     """Run to the end, from ``checkpoint`` if it is there, saving to it after every ``every`` snapshots.
 
-    The checkpoint stays: it is removed by whoever has stored the result.
+    The checkpoint is not removed; the caller removes it when the result is stored.
     """
     run = Simulation.load(checkpoint, settings) if checkpoint and checkpoint.exists() else Simulation(settings)
     progress(run.snapshot + settings.spin_up + settings.fill)

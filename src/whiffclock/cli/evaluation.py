@@ -1,11 +1,10 @@
-"""``whiffclock evaluate`` and ``whiffclock compare``: how good are policies?"""
+"""``whiffclock evaluate`` and ``whiffclock compare``: performance of policies."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
@@ -37,12 +36,15 @@ def evaluate(
     environment: opt.Environment = None,
     settings: EvaluationSettings,
     world: opt.World,
-    records: Annotated[Path | None, "Keep per-start records here.", Word("DIR")] = None,
+    records: Annotated[Path | None, "Write the result of every search to this folder.", Word("DIR")] = None,
     json: opt.AsJson = False,
 ) -> None:
-    """Search from every start without exploration: G, T_min/T and f+, with standard errors.
+    """Evaluate policies from every start: return G, speed T_min/T, success f+.
 
-    Each policy is tested in the environment it was trained in, unless environments are named.
+    Each policy is evaluated in its training environment, unless --environment
+    is given.
+
+    Example: whiffclock evaluate policies -e sparse
     """
     from whiffclock.archive import require_writable, write_npz
     from whiffclock.runs.ensembles import find_policies
@@ -71,11 +73,11 @@ def evaluate(
 def in_environments(
     found: Iterable[tuple[Path, AnyPolicy]], environment: list[str] | None
 ) -> Iterator[tuple[Path, AnyPolicy, float]]:
-    """Each policy with the thresholds that were named, or else with its own."""
+    """Each policy with the given thresholds, or with its own."""
     for path, policy in found:
         own = [] if policy.threshold is None else [policy.threshold]
         thresholds = opt.parse_thresholds(environment) if environment else own
-        require(bool(thresholds), f"{path} belongs to no environment; name one with --environment.")
+        require(bool(thresholds), f"{path} has no training environment; give one with --environment.")
         yield from ((path, policy, threshold) for threshold in thresholds)
 
 
@@ -86,12 +88,11 @@ def search_all(
     from whiffclock.evaluate import evaluate, make_starts, own_horizon
 
     with opt.progress_bar("searches") as bar:
-        task = bar.add_task("searching", total=None)
         for label, policy, threshold in tests:
             starts = make_starts(field, threshold, world, settings, settings.horizon or own_horizon(policy))
-            bar.reset(task, total=len(starts), description=f"{label} in {environment_name(threshold)}")
+            bar.begin(f"{label} in {environment_name(threshold)}", len(starts))
             began = time.thread_time()
-            result = evaluate(policy, field, threshold, world, settings, starts, partial(bar.advance, task))
+            result = evaluate(policy, field, threshold, world, settings, starts, bar.advance)
             yield result, 1e6 * (time.thread_time() - began) / int(result.mode_steps.sum())
 
 
@@ -110,14 +111,17 @@ def compare(
     policies: Policies,
     plume: opt.PlumeSettings,
     environment: opt.Environment = None,
-    everywhere: Annotated[bool, "Test every policy in every plume."] = False,
-    heuristic_tau: Annotated[int, "tau of 2Q^h; 0 leaves 2Q^h out."] = 10,
+    everywhere: Annotated[bool, "Evaluate every policy in every environment."] = False,
+    heuristic_tau: Annotated[int, "tau of the heuristic agent 2Q^h; 0: without 2Q^h."] = 10,
     settings: EvaluationSettings,
     world: opt.World,
-    store: Annotated[Path | None, "Run store to keep results in; default: none.", Word("DIR")] = None,
+    store: Annotated[Path | None, "Folder in which results are cached; default: none.", Word("DIR")] = None,
     json: opt.AsJson = False,
 ) -> None:
-    """Put ensembles side by side, with 2Q^h and tuned cast-and-surge, on the same starts."""
+    """Compare ensembles with each other, with 2Q^h and with tuned cast-and-surge.
+
+    Example: whiffclock compare policies --everywhere
+    """
     from tempfile import TemporaryDirectory
 
     from whiffclock.evaluate import own_horizon
@@ -140,8 +144,8 @@ def compare(
     with TemporaryDirectory() as folder, opt.progress_bar("searches") as bar:
         results = JobStore(Store(store or Path(folder)))
         tests = [job for jobs in comparison.tests().values() for job in jobs]
-        task = bar.add_task("testing", total=work_in(missing(tests, results), field))
-        rows = comparison.rows(results, cores(), partial(bar.advance, task))
+        bar.begin("evaluating", work_in(missing(tests, results), field))
+        rows = comparison.rows(results, cores(), bar.advance)
     if json:
         opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in rows]})
         return
@@ -171,8 +175,8 @@ def caption(field: Plume, settings: EvaluationSettings) -> str:
 
 
 def warn_other_plume(field: Plume, policies: list[AnyPolicy]) -> None:
-    """Say so when policies meet a plume they were not trained on, nor on the part it was held out from."""
+    """Warn about policies that were trained on neither this plume nor the other part of its record."""
     known = (None, field.fingerprint, field.held_out_from)
     others = sum(policy.made_from.get("plume") not in known for policy in policies)
     if others:
-        opt.talk.print(f"{others} of {len(policies)} policies were trained on another plume than this one.")
+        opt.messages.print(f"{others} of {len(policies)} policies were trained on another plume.")

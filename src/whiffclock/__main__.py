@@ -1,0 +1,5 @@
+"""``python -m whiffclock``: the command line."""
+
+from whiffclock.cli import main
+
+main()

@@ -1,0 +1,72 @@
+"""Help texts in plain columns of 80 characters: options in groups, flags as flags, commands in a chosen order."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+_ORDER = "reproduce report train solve evaluate simulate standin inspect compare calibrate list show export prune"
+_ORDER += " bayes pomdp plume runs info"
+
+
+_WIDEST = 26  # column of names
+
+
+class Command(TyperCommand):
+    """A command whose help has a section per group of options."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The pieces of the usage line; metavars say which arguments may be left out."""
+        arguments = (p for p in self.get_params(ctx) if p.param_type_name == "argument")
+        return ["[OPTIONS]", *(p.metavar or p.name.upper() for p in arguments)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections."""
+        _write_sections(formatter, _records(self, ctx))
+
+
+class CommandGroup(TyperGroup):
+    """A group whose help lists its commands, each with its first sentence."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections."""
+        commands = ((name, self.commands[name].get_short_help_str(200)) for name in self.list_commands(ctx))
+        _write_sections(formatter, [*(("Commands", record) for record in commands), *_records(self, ctx)])
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names in the order of the help."""
+        return sorted(self.commands, key=_ORDER.split().index)
+
+
+class App(typer.Typer):
+    """The application or a group of its commands."""
+
+    def __init__(self, **options: Any) -> None:
+        plain: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
+        super().__init__(cls=CommandGroup, no_args_is_help=True, **plain, **options)
+
+    def command(self, name: str | None = None, **options: Any) -> Any:
+        """A decorator that registers a command."""
+        return super().command(name, cls=Command, **options)
+
+
+def _records(command: Any, ctx: Any) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Section, name and text of arguments and options."""
+    for parameter in command.get_params(ctx):
+        if parameter.param_type_name == "argument":
+            yield "Arguments", (parameter.metavar or parameter.name.upper(), parameter.help)
+        elif (record := parameter.get_help_record(ctx)) is not None:
+            yield getattr(parameter, "rich_help_panel", None) or "Options", record
+
+
+def _write_sections(formatter: Any, records: Any) -> None:
+    """Write records by section; all sections have columns of the same width."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Commands": [], "Options": []}
+    for title, record in records:
+        sections.setdefault(title, []).append(record)
+    width = min(_WIDEST, max(len(name) for rows in sections.values() for name, _ in rows))
+    for title, rows in sections.items():
+        if rows:
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in rows], col_max=_WIDEST)

@@ -1,0 +1,75 @@
+"""Progress in log files and in terminals, and what the help offers."""
+
+import io
+import subprocess
+import sys
+
+from rich.console import Console
+
+from whiffclock import __version__
+from whiffclock.cli.options import PlumeSettings, ReadSettings, hint
+from whiffclock.cli.progress import Bar
+from whiffclock.params import WorldSettings
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_a_log_file_gets_a_line_at_stages_and_every_30_seconds():
+    file, clock = io.StringIO(), Clock()
+    with Bar(Console(file=file), "episodes", clock) as bar:
+        bar.begin("training", 1000, 100)
+        assert file.getvalue() == ""
+        bar.enter("choosing tau")
+        for clock.now in (1.0, 29.0, 30.0, 31.0, 59.0):
+            bar.advance(100)
+        bar.enter("report")
+    assert file.getvalue().splitlines() == [
+        "choosing tau: 10 %",
+        "choosing tau: 40 %, 10 episodes/s, 0:01:00 left",
+        "report: 60 %",
+    ]
+
+
+def test_a_detail_replaces_rate_and_time_left():
+    file, clock = io.StringIO(), Clock()
+    with Bar(Console(file=file), "", clock) as bar:
+        bar.begin("solving", 60)
+        clock.now = 30.0
+        bar.reach(30, "0.1 to 0.2")
+    assert file.getvalue() == "solving: 50 %, 0.1 to 0.2\n"
+
+
+def test_a_terminal_of_80_columns_shows_all_of_a_bar():
+    file, clock = io.StringIO(), Clock()
+    console = Console(file=file, width=80, force_terminal=True, color_system=None, legacy_windows=False)
+    with Bar(console, "episodes", clock) as bar:
+        bar.begin("policies/a-long-name-of-a-policy-seed00 in sparser", 3_000_000)
+        clock.now = 10.0
+        bar.advance(1_234_567)
+        bar._bar.refresh()
+    shown = [line for line in file.getvalue().replace("\r", "\n").splitlines() if "41%" in line][-1]
+    assert "123,457 episodes/s, 0:00:14 left" in shown
+    assert "policies/" in shown
+
+
+def test_hints_name_all_options_that_are_needed(capsys, monkeypatch):
+    monkeypatch.setattr("whiffclock.cli.options.messages", Console(stderr=True, width=20))
+    hint("compare policies", PlumeSettings(), WorldSettings())
+    plume = PlumeSettings("a.nc", ReadSettings(source=(0, 5)), part="train")
+    hint("compare policies", plume, WorldSettings(radius=3.0, start_threshold=None, start_on_whiff=True))
+    assert capsys.readouterr().err.splitlines() == [
+        "Next: whiffclock compare policies",
+        "Next: whiffclock compare policies --plume a.nc --part test --source 0,5"
+        " --radius 3 --start-threshold own --start-on-whiff",
+    ]
+
+
+def test_the_package_runs_as_a_module():
+    for words in (["--version"], ["-h"]):
+        done = subprocess.run([sys.executable, "-m", "whiffclock", *words], capture_output=True, text=True, check=True)
+        assert f"whiffclock {__version__}" in done.stdout or "Commands:" in done.stdout
