@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -31,7 +32,7 @@ def elsewhere(tmp_path, monkeypatch):
     """Examples write into an empty folder, and leave no open figures."""
     monkeypatch.chdir(tmp_path)
     yield
-    sys.modules["matplotlib.pyplot"].close("all") if "matplotlib.pyplot" in sys.modules else None
+    plt.close("all")
 
 
 def run_doctest(thing, name):
@@ -43,7 +44,7 @@ def run_doctest(thing, name):
 def test_examples_in_docstrings_run(name):
     done = run_doctest(getattr(wc, name), name)
     assert done.failed == 0
-    assert done.attempted >= 2
+    assert done.attempted >= (1 if name == "reproduce" else 2)  # a reproduction takes minutes
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -127,7 +128,7 @@ def test_objects_show_themselves_in_one_line_compare_and_hash(plume):
     cast, wider = wc.cast_and_surge(30), wc.cast_and_surge(40)
     qmdp = neighbour("QMDP", search_model(plume, 1e-6))
     tests = [wc.evaluate(policy, plume, "dense", snapshots=1) for policy in (cast, cast, wider)]
-    paths = [wc.search(policy, plume, (30, 13), "dense") for policy in (cast, cast, wider)]
+    paths = [wc.search(policy, plume, (30, 22), "dense") for policy in (cast, cast, wider)]
     for one, same, different in (
         (plume, other, changed),
         (cast, wc.cast_and_surge(30), wider),
@@ -182,11 +183,11 @@ def test_a_comparison_has_names_of_ones_own(plume):
         ("cast", 1),
         ("cast-and-surge", 1),
     ]
-    alone = wc.evaluate(agents[1], plume, snapshots=2)
+    alone = wc.evaluate(agents[1], plume, snapshots=2, horizon=500)  # the longest of all
     assert table.rows[0].evaluations[1].mean("G") == alone.mean("G")
     assert list(table.to_pandas()["G"])[1] == alone.mean("G")
     assert "two of them" in repr(table)
-    assert max(len(line) for line in repr(table).splitlines()) <= 80
+    assert "…" not in repr(table)
     grouped = wc.compare(agents, plume, ["dense", "denser"], everywhere=True, snapshots=2)
     assert {row.environment for row in grouped.rows} == {"dense", "denser"}
     with pytest.raises(wc.InputError, match="no policy"):

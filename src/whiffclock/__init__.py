@@ -7,7 +7,7 @@
 >>> single = wc.train(plume, "sparse", episodes=100_000)
 >>> double = wc.train(plume, "sparse", tau=10, episodes=100_000)
 >>> wc.evaluate(single, plume, snapshots=4)
-Evaluation(single-Q in sparse: G 0..., T_min/T 0..., f+ 0...; ... searches)
+Evaluation(single-Q in sparse: G ..., T_min/T ..., f+ ...; ... searches)
 >>> found = wc.search(single, plume, start=(100, 13))
 >>> ax = wc.plot_search(found, plume)
 >>> table = wc.compare([single, double], plume, snapshots=4)

@@ -80,7 +80,7 @@ def geometry(path: ArrayLike) -> Geometry:
     >>> import whiffclock as wc
     >>> shape = wc.geometry(wc.void_path(wc.cast_and_surge(45, length=100)))
     >>> shape.surge_length, shape.cast_width
-    (1, 12)
+    (2, 17)
     """
     path = np.asarray(path)
     require(

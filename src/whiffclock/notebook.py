@@ -236,7 +236,7 @@ class Compared:
 
         from whiffclock.paper.tables import comparison_table
 
-        console = Console(width=80, color_system=None, force_jupyter=False)
+        console = Console(width=100, color_system=None, force_jupyter=False)
         with console.capture() as text:
             console.print(comparison_table(self.rows, "Median (range) of an ensemble, mean ±s.e. of one"))
         return "\n".join(line.rstrip() for line in text.get().strip("\n").splitlines())
