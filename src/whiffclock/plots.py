@@ -219,6 +219,7 @@ def animate_search(found: Trajectory, plume: Plume, path: Path | str, fps: int =
     figure = Figure(figsize=(7, 2.9), layout="constrained")
     top, below = figure.subplots(2, 1, height_ratios=[3, 1])
     image, step = _concentration(top, plume, int(found.snapshot[0])), np.arange(found.moves + 1)
+    image.set_cmap(image.get_cmap().resampled(8))  # few shades make a small file
     x, y = (found.position - plume.source).T
     (line,) = top.plot([], [], color=style.dark(style.COLOURS["sparse"]), lw=1.5)
     (whiffs,) = top.plot([], [], "o", ms=3, mfc=style.INK, mec="white", mew=0.3)
