@@ -1,3 +1,83 @@
-"""whiffclock: olfactory search in turbulence with a clock for a memory."""
+"""whiffclock: olfactory search in turbulence with a clock for a memory.
+
+``import whiffclock as wc`` is all that a notebook needs; what it uses is imported on first use.
+
+>>> import whiffclock as wc
+>>> plume = wc.builtin_plume()
+>>> single = wc.train(plume, "sparse", episodes=100_000)
+>>> double = wc.train(plume, "sparse", tau=10, episodes=100_000)
+>>> wc.evaluate(single, plume, snapshots=4)
+Evaluation(single-Q in sparse: G ..., T_min/T ..., f+ ...; ... searches)
+>>> found = wc.search(single, plume, start=(100, 13))
+>>> ax = wc.plot_search(found, plume)
+>>> table = wc.compare([single, double], plume, snapshots=4)
+>>> ax = wc.plot_compare(table)
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from whiffclock.agents.castsurge import cast_and_surge
+    from whiffclock.geometry import geometry
+    from whiffclock.memory import Memory, clock, window
+    from whiffclock.notebook import compare, evaluate, load_policy, read_plume, reproduce, search, solve_bayes, train
+    from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings
+    from whiffclock.plots import animate_search, plot_compare, plot_plume, plot_search, plot_void_path
+    from whiffclock.plume.builtin import builtin_plume
+    from whiffclock.plume.plume import Plume
+    from whiffclock.policy import ACTIONS, TablePolicy
+    from whiffclock.recovery import void_path
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "ACTIONS", "ENVIRONMENTS", "InputError", "Memory", "Plume", "TablePolicy", "WorldSettings", "animate_search",
+    "builtin_plume", "cast_and_surge", "clock", "compare", "evaluate", "geometry", "load_policy", "plot_compare",
+    "plot_plume", "plot_search", "plot_void_path", "read_plume", "reproduce", "search", "solve_bayes", "train",
+    "void_path", "window",
+]  # fmt: skip
+
+#: Modules of public names that are not in ``notebook``.
+_PLACES = {
+    "agents.castsurge": "cast_and_surge",
+    "geometry": "geometry",
+    "memory": "Memory clock window",
+    "params": "ENVIRONMENTS InputError WorldSettings",
+    "plots": "animate_search plot_compare plot_plume plot_search plot_void_path",
+    "plume.builtin": "builtin_plume",
+    "plume.plume": "Plume",
+    "policy": "ACTIONS TablePolicy",
+    "recovery": "void_path",
+}
+_MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name in _MODULE:
+        return globals().setdefault(name, getattr(import_module(f"{__name__}.{_MODULE[name]}"), name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+class _Package(ModuleType):
+    """Keeps the functions ``evaluate``, ``geometry`` and ``search`` from being hidden by the modules of that name.
+
+    An import of a module sets it as an attribute of its package. These three are only reached by their full names, as
+    in ``from whiffclock.search import trajectory``.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _MODULE and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

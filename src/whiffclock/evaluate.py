@@ -17,7 +17,7 @@ import numpy as np
 
 from whiffclock.episode import rollout
 from whiffclock.formatting import nan_to_null
-from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, require
+from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, environment_name, require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.search import PlumeWorld, search, start_cells, start_snapshots
@@ -45,7 +45,7 @@ class Starts:
         return Starts(self.points[chosen], self.stratum[chosen], self.shortest[chosen])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """What happened from every start."""
 
@@ -59,6 +59,19 @@ class Evaluation:
     mode_steps: np.ndarray  # int32[n, mode]: decisions taken in each mode
     occupancy: np.ndarray  # int64[mode, x, y]: decisions taken per mode and cell
     plume: str = ""  # its fingerprint
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Evaluation) or self.to_dict() != other.to_dict():
+            return False
+        mine, others = self.arrays(), other.arrays()
+        return all(np.array_equal(mine[name], others[name]) for name in mine)
+
+    def __hash__(self) -> int:
+        return hash((self.policy, self.plume, self.threshold, self.arrival.tobytes()))
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{metric} {self.mean(metric):.3f}" for metric in ("G", "T_min/T", "f+"))
+        return f"Evaluation({self.policy} in {environment_name(self.threshold)}: {means}; {len(self.starts)} searches)"
 
     @property
     def arrived(self) -> np.ndarray:

@@ -63,9 +63,24 @@ class Geometry:
 
 
 def geometry(path: ArrayLike) -> Geometry:
-    """The five metrics of ``path``, integer positions [moves + 1, (x, y)], wherever it starts.
+    """The five metrics of a path, wherever it starts.
 
-    A path of a single position has zero lengths, and no return.
+    Parameters
+    ----------
+    path
+        Integer positions [moves + 1, (x, y)], such as those of ``void_path``.
+
+    Returns
+    -------
+    Geometry
+        Surge length, cast width and others. A path of a single position has zero lengths, and no return.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> shape = wc.geometry(wc.void_path(wc.cast_and_surge(45, length=100)))
+    >>> shape.surge_length, shape.cast_width
+    (2, 17)
     """
     path = np.asarray(path)
     require(

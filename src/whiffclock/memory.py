@@ -186,10 +186,24 @@ def clock(length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = Fals
 
     Parameters
     ----------
+    length
+        Number of states per mode.
+    taus
+        Blank thresholds between modes, in moves.
     split_zero
         Give every mode a whiff state of its own (R6): row = node.
     literal_tau
         Take the Methods' tau_t = s_{t-1} literally, as an index of the state (R5).
+
+    Returns
+    -------
+    Memory
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> wc.clock(500, taus=(10,)).rows
+    999
     """
     _require_length(length)
     require(
@@ -220,6 +234,23 @@ def window(n: int = 4, length: int = 500) -> Memory:
     This is the memory of the paper's predecessor. The last n observations as bits b, the latest one lowest, have the
     row b - 1; behind these rows come the clock's values n, n + 1, ... ``length - 1``, where it stays. What came before
     a search counts as blanks. Void trajectories begin after a single whiff.
+
+    Parameters
+    ----------
+    n
+        Number of observations.
+    length
+        Number of states of the clock.
+
+    Returns
+    -------
+    Memory
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> wc.window(3, length=100).rows
+    104
     """
     require(1 <= n <= _WIDEST, f"The window holds {n} observations; it must hold 1 to {_WIDEST}.")
     _require_length(length)

@@ -19,7 +19,7 @@ from whiffclock import __version__
 from whiffclock.archive import first_line, read_header, read_npz, write_npz
 from whiffclock.episode import N_ACTIONS
 from whiffclock.memory import Memory
-from whiffclock.params import InputError, WorldSettings, convert, require
+from whiffclock.params import InputError, WorldSettings, convert, environment_name, require
 
 ACTIONS = ("upwind", "+y", "-y", "downwind")
 #: Displacement (x, y) of each action.
@@ -102,9 +102,11 @@ class Policy(Protocol):
         """The memory of the searches ``rows`` (int[m]), when the others have ended."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TablePolicy:
     """A fixed action for every row of a finite-state memory; what searches remember are its nodes, int[n].
+
+    Two policies are equal if their names, memories and actions are.
 
     Attributes
     ----------
@@ -141,6 +143,19 @@ class TablePolicy:
         )
         require(bool(self.name), "A policy needs a name.")
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TablePolicy) or (self.name, self.memory) != (other.name, other.memory):
+            return False
+        return np.array_equal(self.actions, other.actions)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.memory, self.actions.astype(np.int8).tobytes()))
+
+    def __repr__(self) -> str:
+        made = [f"{name} {self.made_from[name]:g}" for name in ("angle", "seed") if name in self.made_from]
+        place = [] if self.threshold is None else [environment_name(self.threshold)]
+        return f"TablePolicy({', '.join([self.name, *place, *made, f'{len(self.actions)} actions'])})"
+
     @property
     def modes(self) -> int:
         return self.memory.modes
@@ -164,9 +179,9 @@ class TablePolicy:
     def select(self, memory: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return memory[rows]
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path | str) -> None:
         """Write one ``.npz`` file, whole or not at all."""
-        write_npz(path, self.to_arrays())
+        write_npz(Path(path), self.to_arrays())
 
     @classmethod
     def load(cls, path: Path) -> TablePolicy:

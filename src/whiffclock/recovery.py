@@ -20,7 +20,28 @@ from whiffclock.search import MOVES, PlumeWorld, ScriptWorld, search, start_cell
 
 
 def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncation = MAIN_TRUNCATION) -> np.ndarray:
-    """Positions int[moves + 1, 2] from (0, 0) after a whiff, in one mode (default: the sparsest)."""
+    """The path of a policy after a whiff if nothing but blanks follow.
+
+    Parameters
+    ----------
+    policy
+        A policy with a finite-state memory.
+    mode
+        For a policy with several modes, which one; default: the last, for sparse odor.
+    truncation
+        How much of the path counts; one of :data:`whiffclock.geometry.TRUNCATIONS`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Positions int[moves + 1, 2] from (0, 0); x grows downwind.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> wc.void_path(wc.cast_and_surge(45, length=4)).tolist()
+    [[0, 0], [-1, 0], [-1, 1], [-2, 1], [-2, 0]]
+    """
     mode = policy.modes - 1 if mode is None else mode
     return void_trajectory(policy, mode, void_steps(policy, truncation, mode))
 

@@ -6,9 +6,11 @@ which evaluation, drawings and branches read. The kernel :func:`whiffclock.episo
 policies in a plume, faster.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,6 +19,10 @@ from whiffclock.params import InputError, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import MOVES as MOVES_BY_ACTION
 from whiffclock.policy import Policy
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 #: Displacement (x, y) of each action, as an array.
 MOVES = np.array(MOVES_BY_ACTION)
@@ -149,28 +155,74 @@ class ScriptWorld:
         return bool(self.moves < len(self.script) and self.script[self.moves])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """One search, by time: positions int[step, 2], whiffs bool[step], moves since the last whiff, arrival."""
+    """One search by time, from its start to the source or to its last move."""
 
-    position: np.ndarray
-    whiff: np.ndarray
-    clock: np.ndarray
+    position: np.ndarray  # int[step, 2]: cell (x, y)
+    whiff: np.ndarray  # bool[step]
+    clock: np.ndarray  # int[step]: moves since the last whiff, or since just before the start
     arrived: bool
+    mode: np.ndarray  # int[step]
+    action: np.ndarray  # int[step]: what follows, in the order of ``ACTIONS``; -1 at the end
+    snapshot: np.ndarray  # int[step]: of the record; the step where there is no record
+
+    @property
+    def x(self) -> np.ndarray:
+        """Cells downwind, int[step]."""
+        return self.position[:, 0]
+
+    @property
+    def y(self) -> np.ndarray:
+        """Cells across the wind, int[step]."""
+        return self.position[:, 1]
+
+    @property
+    def moves(self) -> int:
+        """Number of moves."""
+        return len(self.whiff) - 1
+
+    def to_xarray(self) -> xr.Dataset:
+        """x, y, whiff, clock, mode, action and snapshot by step."""
+        import xarray as xr
+
+        names = ("x", "y", "whiff", "clock", "mode", "action", "snapshot")
+        columns = {name: ("step", getattr(self, name)) for name in names}
+        return xr.Dataset(columns, {"step": np.arange(self.moves + 1)}, {"arrived": int(self.arrived)})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a table with one row per step."""
+        return self.to_xarray().to_pandas()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trajectory) and self.to_xarray().identical(other.to_xarray())
+
+    def __hash__(self) -> int:
+        return hash((self.position.tobytes(), self.whiff.tobytes()))
+
+    def __repr__(self) -> str:
+        end = "source found" if self.arrived else "source not found"
+        start = f"({self.x[0]}, {self.y[0]})"
+        return f"Trajectory({self.moves} moves from {start}, {int(self.whiff.sum())} whiffs, {end})"
 
 
 def trajectory(policy: Policy, world: SearchWorld, horizon: int) -> Trajectory:
     """The one search of a world, up to the source or for ``horizon`` moves."""
-    positions, whiffs, arrived = [], [], False
+    positions, whiffs = [], []
+    modes: list[int] = []
+    actions: list[int] = []
     for moment in search(policy, world, horizon):
         arrived = len(moment.arrived) > 0
         at, whiff = (moment.arrived_at, moment.arrived_whiff) if arrived else (moment.position, moment.whiff)
-        positions.append(at[0, :2])
+        positions.append(at[0])
         whiffs.append(bool(whiff is not None and whiff[0]))
-    smelled = np.array(whiffs)
+        modes.append(modes[-1] if arrived else int(policy.mode(moment.memory)[0]))
+        actions.append(-1 if arrived or moment.step == horizon else int(policy.act(moment.memory)[0]))
+    smelled, places = np.array(whiffs), np.array(positions)
     step = np.arange(len(smelled))
     last = np.maximum.accumulate(np.where(smelled, step, -1))
-    return Trajectory(np.array(positions), smelled, step - last, arrived)
+    snapshot = places[:, 2] if places.shape[1] > 2 else step
+    return Trajectory(places[:, :2], smelled, step - last, arrived, np.array(modes), np.array(actions), snapshot)
 
 
 def start_snapshots(snapshots: int, world: WorldSettings, horizon: int) -> int:

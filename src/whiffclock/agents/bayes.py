@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.params import BayesSettings, InputError, WorldSettings, require
+from whiffclock.params import BayesSettings, InputError, WorldSettings, environment_name, require
 from whiffclock.plume import Plume
 from whiffclock.policy import MOVES
 from whiffclock.pomdp import belief as kernel
@@ -82,16 +82,21 @@ class Beliefs:
 Choice = Callable[[GridSearch, Beliefs], np.ndarray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BeliefPolicy:
     """A policy that acts on a belief; see :class:`whiffclock.policy.Policy`."""
 
     name: str
     model: GridSearch
-    choose: Choice = field(repr=False)
+    choose: Choice
     made_from: dict[str, Any] = field(default_factory=dict)
-    vectors: GridVectors | None = field(default=None, repr=False)
+    vectors: GridVectors | None = None
     modes: int = 1
+
+    def __repr__(self) -> str:
+        place = [] if self.threshold is None else [environment_name(self.threshold)]
+        vectors = [] if self.vectors is None else [f"{len(self.vectors.actions())} alpha vectors"]
+        return f"BeliefPolicy({', '.join([self.name, *place, *vectors])})"
 
     @property
     def threshold(self) -> float | None:

@@ -21,7 +21,26 @@ ANGLES = tuple(range(5, 90, 5))
 
 
 def cast_and_surge(angle: float, length: int = 500) -> TablePolicy:
-    """The heuristic with half-opening ``angle`` in degrees, on a clock of ``length`` states."""
+    """Surge on a whiff, cast in a blank: casts get wider with the distance upwind.
+
+    Parameters
+    ----------
+    angle
+        Half the opening angle of the casts, in degrees.
+    length
+        Number of states of the clock.
+
+    Returns
+    -------
+    TablePolicy
+        It has no threshold of its own.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> wc.cast_and_surge(30)
+    TablePolicy(cast-and-surge, angle 30, 500 actions)
+    """
     require(0 < angle < 90, f"The half-opening angle is {angle:g}; it must lie between 0 and 90 degrees.")
     slope = math.tan(math.radians(angle))
     actions = [UPWIND]

@@ -41,7 +41,18 @@ def builtin() -> Builtin:
 
 
 def builtin_plume() -> Plume:
-    """The built-in plume."""
+    """The plume that comes with the package.
+
+    Returns
+    -------
+    Plume
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> wc.builtin_plume()
+    Plume(2598 snapshots of 123 x 27 cells, source (0, 13), built-in plume: ...)
+    """
     return builtin().plume
 
 

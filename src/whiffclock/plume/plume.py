@@ -16,20 +16,21 @@ if TYPE_CHECKING:
     from whiffclock.plume.whiffs import Field
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plume:
     """Concentrations ``field[t, x, y]``; x grows downwind, y crosswind.
 
-    There are at least two snapshots of a grid of at least one cell. Values are finite, and positive somewhere.
+    There are at least two snapshots of a grid of at least one cell. Values are finite, and positive somewhere. Two
+    plumes are equal if their values and sources are.
     """
 
     field: Field  # an array, or a dask array that stays in its file
     source: tuple[int, int]  # its cell (x, y)
     origin: str = "unnamed"  # one line that says what this field is; shown wherever results appear
     held_out_from: str = ""  # fingerprint of the training part, where this is the test part of a split
-    highest: float = dataclasses.field(init=False, compare=False)  # concentration
-    fingerprint: str = dataclasses.field(init=False, compare=False)  # changes with any value, and with the source
-    _whiffs: dict[float, Whiffs] = dataclasses.field(default_factory=dict, repr=False, compare=False)
+    highest: float = dataclasses.field(init=False)  # concentration
+    fingerprint: str = dataclasses.field(init=False)  # changes with any value, and with the source
+    _whiffs: dict[float, Whiffs] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         shape, kind = self.field.shape, self.field.dtype
@@ -43,6 +44,16 @@ class Plume:
         highest, fingerprint = self._survey()
         object.__setattr__(self, "highest", highest)
         object.__setattr__(self, "fingerprint", fingerprint)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plume) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        snapshots, length, width = self.field.shape
+        return f"Plume({snapshots} snapshots of {length} x {width} cells, source {self.source}, {self.origin})"
 
     def _require(self, condition: bool, sentence: str) -> None:
         require(condition, f"{self.origin}: {sentence}")

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.chains import draw_clock
-from whiffclock.paper.figures.plane import draw_map, extent, plume_note, source, wind
+from whiffclock.paper.figures.plane import draw_map, draw_search, extent, plume_note, source, wind
 from whiffclock.params import ENVIRONMENTS
 
 TITLE = "The setting: an odor plume, an agent with a clock, four environments"
@@ -83,11 +83,8 @@ def _search(figure: Figure, axes: Axes, data: Datasets) -> None:
     bar = figure.colorbar(image, cax=axes.inset_axes((1.01, 0, 0.012, 1)))
     bar.set_label("concentration")
     x, y, whiff = (setting["search"].sel(quantity=name).values for name in ("x", "y", "whiff"))
-    x, y, whiff = x - data.facts["source"][0], y - data.facts["source"][1], whiff > 0
-    axes.plot(x, y, color="white", lw=2.6, solid_joinstyle="round")
-    axes.plot(x, y, color=style.dark(style.COLOURS[environment]), lw=1.3, solid_joinstyle="round")
-    axes.plot(x[whiff], y[whiff], "o", ms=2.6, mfc=style.INK, mec="white", mew=0.3)
-    axes.plot(x[0], y[0], "D", ms=5.5, mfc=style.COLOURS[environment], mec="white", mew=0.8, zorder=5)
+    x, y = x - data.facts["source"][0], y - data.facts["source"][1]
+    draw_search(axes, x, y, whiff > 0, style.COLOURS[environment])
     axes.annotate("agent", (x[0], y[0]), xytext=(6, 5), textcoords="offset points", fontsize=7, color=style.INK,
                   bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.8})  # fmt: skip
     source(axes, radius)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from whiffclock.geometry import MAIN_TRUNCATION, Truncation, geometry
 from whiffclock.paper.dataset import Datasets
-from whiffclock.paper.figures.style import FADED, GREY, INK, SOURCE, clock_colours
+from whiffclock.paper.figures.style import FADED, GREY, INK, SOURCE, clock_colours, dark
 
 #: As far as a path was trained by blanks that a whiff ended; the rest is drawn thin and grey.
 TRAINED: Truncation = "longest blank"
@@ -41,11 +41,23 @@ def extent(data: Datasets, cells: xr.DataArray) -> tuple[float, float, float, fl
 
 def draw_map(axes: Axes, data: Datasets, cells: xr.DataArray, **looks: Any) -> AxesImage:
     """``cells[x, y]`` as a picture, with the source; NaN is left out, and all sides of the frame are drawn."""
-    shown = cells.transpose("y", "x").values
-    image = axes.imshow(shown, origin="lower", extent=extent(data, cells), aspect="auto", **looks)
+    return draw_cells(axes, cells.transpose("x", "y").values, extent(data, cells), **looks)
+
+
+def draw_cells(axes: Axes, cells: np.ndarray, borders: tuple[float, float, float, float], **looks: Any) -> AxesImage:
+    """An array [x, y] as a picture between ``borders`` seen from the source, which is drawn as well."""
+    image = axes.imshow(cells.T, origin="lower", extent=borders, aspect="auto", **looks)
     axes.spines[["top", "right"]].set_visible(True)
     source(axes)
     return image
+
+
+def draw_search(axes: Axes, x: np.ndarray, y: np.ndarray, whiff: np.ndarray, colour: str) -> None:
+    """The path of a search in cells from the source: a line, a dot at every whiff, a diamond at its start."""
+    axes.plot(x, y, color="white", lw=2.6, solid_joinstyle="round")
+    axes.plot(x, y, color=dark(colour), lw=1.3, solid_joinstyle="round")
+    axes.plot(x[whiff], y[whiff], "o", ms=2.6, mfc=INK, mec="white", mew=0.3)
+    axes.plot(x[0], y[0], "D", ms=5.5, mfc=colour, mec="white", mew=0.8, zorder=5)
 
 
 def source(axes: Axes, radius: float | None = None) -> None:

@@ -1,0 +1,477 @@
+"""What a notebook does with plumes and policies: the functions that ``import whiffclock as wc`` offers.
+
+Each one fills in what is not given (thresholds by name, settings, starts) and calls the function that does the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from whiffclock.agents import files as policy_files
+from whiffclock.agents import qlearning
+from whiffclock.agents.bayes import BeliefPolicy
+from whiffclock.evaluate import Evaluation, own_horizon, require_fit
+from whiffclock.evaluate import evaluate as evaluate_all
+from whiffclock.memory import Memory, clock
+from whiffclock.params import (
+    ENVIRONMENTS,
+    BayesSettings,
+    EvaluationSettings,
+    LearningSettings,
+    WorldSettings,
+    require,
+    require_threshold,
+)
+from whiffclock.plume import Plume
+from whiffclock.plume import files as plume_files
+from whiffclock.plume.layouts import ReadSettings
+from whiffclock.policy import Policy, TablePolicy
+from whiffclock.pomdp.settings import SolverSettings
+from whiffclock.runs.engine import cores, run_jobs
+from whiffclock.runs.ensembles import Comparison, Row
+from whiffclock.runs.jobs import JobStore, Tick, run, work_in
+from whiffclock.runs.kinds import Given, Solve
+from whiffclock.runs.store import Store
+from whiffclock.search import PlumeWorld, Trajectory, trajectory
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from whiffclock.paper.dataset import Datasets
+    from whiffclock.paper.profiles import Profile
+
+#: A detection threshold: the name of an environment, or a concentration.
+Threshold = str | float
+
+
+def read_plume(path: Path | str, **settings: Any) -> Plume:
+    """Read a plume from a file: .npy, .npz, HDF5, MATLAB v7.3, NetCDF or Zarr.
+
+    Parameters
+    ----------
+    path
+        The file.
+    **settings
+        What the file does not say, such as ``axes="tyx"`` or ``source=(0, 13)``; see
+        :class:`whiffclock.plume.layouts.ReadSettings`.
+
+    Returns
+    -------
+    Plume
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import whiffclock as wc
+    >>> np.save("field.npy", np.random.default_rng(0).random((50, 20, 9)))
+    >>> wc.read_plume("field.npy", source=(0, 4))
+    Plume(50 snapshots of 20 x 9 cells, source (0, 4), field.npy...)
+    """
+    return plume_files.read_plume(Path(path), ReadSettings(**settings))
+
+
+def load_policy(path: Path | str) -> Policy:
+    """Read a policy from a file, which the command line or ``policy.save`` wrote.
+
+    Parameters
+    ----------
+    path
+        The ``.npz`` file.
+
+    Returns
+    -------
+    TablePolicy or BeliefPolicy
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> policy = wc.cast_and_surge(30)
+    >>> policy.save("cast.npz")
+    >>> wc.load_policy("cast.npz") == policy
+    True
+    """
+    return policy_files.load_policy(Path(path))
+
+
+@overload
+def train(plume: Plume, threshold: Threshold, *, seeds: None = None, **settings: Any) -> TablePolicy: ...
+
+
+@overload
+def train(plume: Plume, threshold: Threshold, *, seeds: int | Sequence[int], **settings: Any) -> list[TablePolicy]: ...
+
+
+def train(
+    plume: Plume,
+    threshold: Threshold,
+    *,
+    seeds: int | Sequence[int] | None = None,
+    seed: int = 0,
+    tau: int | Sequence[int] = (),
+    memory: Memory | None = None,
+    episodes: int = LearningSettings.episodes,
+    world: WorldSettings | None = None,
+    workers: int | None = None,
+    **learning: Any,
+) -> TablePolicy | list[TablePolicy]:
+    """Train one agent by Q-learning, or an ensemble. A bar shows the progress.
+
+    Parameters
+    ----------
+    plume
+        The plume to search in.
+    threshold
+        "denser", "dense", "sparse", "sparser", or a concentration.
+    seeds
+        Train an ensemble: number of agents, or the seed of each.
+    seed
+        Seed of the agent, or of the first agent of an ensemble.
+    tau
+        Blank threshold of a two-Q agent, or several for more modes; none for single-Q.
+    memory
+        What agents remember, instead of a clock; see :mod:`whiffclock.memory`.
+    episodes
+        Training episodes. Learning rate and exploration fall over 5/6 of them, as in the paper.
+    world
+        Source radius and starts.
+    workers
+        Agents trained at once; default: as many as there are cores.
+    **learning
+        Other settings of :class:`whiffclock.params.LearningSettings`, such as ``gamma`` or ``horizon``.
+
+    Returns
+    -------
+    TablePolicy, or a list of them if ``seeds`` is given
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> plume = wc.builtin_plume()
+    >>> wc.train(plume, "sparse", episodes=2_000)
+    TablePolicy(single-Q, sparse, seed 0, 500 actions)
+    >>> wc.train(plume, 4e-6, tau=10, seeds=2, episodes=2_000)
+    [TablePolicy(two-Q, 4e-06, seed 0, 999 actions), TablePolicy(two-Q, 4e-06, seed 1, 999 actions)]
+    """
+    settings = LearningSettings.shortened(episodes, **learning)
+    taus = (tau,) if isinstance(tau, int) else tuple(tau)
+    require(memory is None or not taus, "tau belongs to the clock; it cannot be given with another memory.")
+    memory = memory or clock(settings.horizon, taus)
+    one = seeds is None
+    numbers = [seed] if seeds is None else range(seed, seed + seeds) if isinstance(seeds, int) else list(seeds)
+    require(len(numbers) > 0, "The number of agents to train is 0; it must be at least 1.")
+    common = plume, threshold_of(threshold), memory, settings, world or WorldSettings()
+    jobs = [partial(qlearning.train, qlearning.Task(*common, number)) for number in numbers]
+    with progress_bar("training", len(jobs) * settings.episodes) as progress:
+        policies = run_jobs(jobs, workers or cores(), progress)
+    return policies[0] if one else policies
+
+
+def evaluate(
+    policy: Policy,
+    plume: Plume,
+    threshold: Threshold | None = None,
+    *,
+    world: WorldSettings | None = None,
+    **settings: Any,
+) -> Evaluation:
+    """Search from every start cell, at several times, without exploration.
+
+    Parameters
+    ----------
+    policy
+        The policy to test.
+    plume
+        The plume to test it in.
+    threshold
+        Name or concentration; default: the one that the policy was trained with.
+    world
+        Source radius and starts.
+    **settings
+        ``snapshots`` (start times per cell), ``seed``, ``gamma`` and ``horizon`` (longest search).
+
+    Returns
+    -------
+    Evaluation
+        ``mean(metric)`` and ``standard_error(metric)`` for "G", "T_min/T" and "f+"; ``to_xarray()`` has every search.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> result = wc.evaluate(wc.cast_and_surge(30), wc.builtin_plume(), "dense", snapshots=1)
+    >>> result
+    Evaluation(cast-and-surge in dense: G ..., T_min/T ..., f+ ...; ... searches)
+    >>> 0 < result.mean("f+") <= 1
+    True
+    """
+    how = EvaluationSettings(**settings)
+    return evaluate_all(policy, plume, threshold_of(threshold, policy), world, how)
+
+
+@dataclass(frozen=True, repr=False)
+class Compared:
+    """Rows of a comparison: one per environment and agent, each an ensemble of evaluations."""
+
+    rows: tuple[Row, ...]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per policy and environment, with its means."""
+        import pandas as pd
+
+        tests = [(row, one) for row in self.rows for one in row.evaluations]
+        means = [{metric: one.mean(metric) for metric in ("G", "T_min/T", "f+")} for _, one in tests]
+        names = [{"environment": row.environment, "agent": row.agent} for row, _ in tests]
+        return pd.DataFrame([name | mean for name, mean in zip(names, means, strict=True)])
+
+    def __repr__(self) -> str:
+        from rich.console import Console
+
+        from whiffclock.paper.tables import comparison_table
+
+        console = Console(width=100, color_system=None, force_jupyter=False)
+        with console.capture() as text:
+            console.print(comparison_table(self.rows, "Median (range) of an ensemble, mean ±s.e. of one"))
+        return "\n".join(line.rstrip() for line in text.get().strip("\n").splitlines())
+
+
+def compare(
+    policies: Mapping[str, Policy | Sequence[Policy]] | Sequence[Policy],
+    plume: Plume,
+    thresholds: Sequence[Threshold] | Threshold | None = None,
+    *,
+    everywhere: bool = False,
+    world: WorldSettings | None = None,
+    **settings: Any,
+) -> Compared:
+    """Test policies on the same starts, with cast-and-surge at its best angle beside them.
+
+    Parameters
+    ----------
+    policies
+        Policies, of which those with the same name are an ensemble; or a dictionary from names of your own to a policy
+        or an ensemble.
+    plume
+        The plume to test them in.
+    thresholds
+        Environments to test in, names or concentrations; default: those that the policies were trained in.
+    everywhere
+        Test every policy in all of them, not only in the one it was trained in.
+    world
+        Source radius and starts.
+    **settings
+        ``snapshots``, ``seed``, ``gamma`` and ``horizon``, as in :func:`evaluate`.
+
+    Returns
+    -------
+    Compared
+        It is shown as a table; ``rows`` has the evaluations, ``to_pandas()`` the means.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> plume = wc.builtin_plume()
+    >>> agents = {"short": wc.train(plume, "dense", episodes=1_000), "long": wc.train(plume, "dense", episodes=9_000)}
+    >>> table = wc.compare(agents, plume, snapshots=1)
+    >>> [row.agent for row in table.rows]
+    ['short', 'long', 'cast-and-surge']
+    """
+    named = policies.items() if isinstance(policies, Mapping) else [(policy.name, policy) for policy in policies]
+    ensembles = [(name, [*some] if isinstance(some, Sequence) else [some]) for name, some in named]
+    flat = [(name, policy) for name, some in ensembles for policy in some]
+    require(bool(flat), "There is no policy to compare.")
+    given = [Given(name, str(i), policy) for i, (name, policy) in enumerate(flat)]  # numbers are enough for one store
+    if thresholds is None:
+        thresholds = sorted({policy.threshold for _, policy in flat if policy.threshold is not None})
+        require(bool(thresholds), "None of the policies has a threshold of its own; give thresholds to test them at.")
+    at = [threshold_of(one) for one in ([thresholds] if isinstance(thresholds, str | float) else thresholds)]
+    settings = {"horizon": max(own_horizon(policy) for _, policy in flat)} | settings
+    how = EvaluationSettings(**settings)
+    comparison = Comparison(plume, given, at, world or WorldSettings(), how, everywhere)
+    tests = [job for jobs in comparison.tests().values() for job in jobs]
+    with TemporaryDirectory() as folder, progress_bar("testing", work_in(tests, plume)) as progress:
+        return Compared(tuple(comparison.rows(JobStore(Store(Path(folder))), cores(), progress)))
+
+
+def search(
+    policy: Policy,
+    plume: Plume,
+    start: Sequence[int] | None = None,
+    threshold: Threshold | None = None,
+    *,
+    horizon: int | None = None,
+    world: WorldSettings | None = None,
+) -> Trajectory:
+    """One search, step by step.
+
+    Parameters
+    ----------
+    policy
+        The policy that searches.
+    plume
+        The plume to search in.
+    start
+        Cell (x, y), or (x, y, snapshot); default: the start cell that is farthest from the source, at snapshot 0.
+    threshold
+        Name or concentration; default: the one that the policy was trained with.
+    horizon
+        Most moves; default: that of the policy's training.
+    world
+        Source radius and starts.
+
+    Returns
+    -------
+    Trajectory
+        x, y, whiff, clock, mode, action and snapshot by step; ``to_xarray()``, ``to_pandas()``.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> found = wc.search(wc.cast_and_surge(30), wc.builtin_plume(), start=(60, 13), threshold="denser")
+    >>> found
+    Trajectory(... moves from (60, 13), ... whiffs, source ...found)
+    >>> found.to_xarray()["clock"].dims
+    ('step',)
+    """
+    world, at = world or WorldSettings(), threshold_of(threshold, policy)
+    require_fit(policy, world)
+    if start is None:
+        cells = plume.starts(at, world)
+        start = cells[np.abs(cells - plume.source).sum(axis=1).argmax()]
+    point = np.array([*start, 0][:3])
+    snapshots, length, width = plume.field.shape
+    inside = len(start) in (2, 3) and bool(((point >= 0) & (point < (length, width, snapshots))).all())
+    grid = f"{length} x {width} cells and {snapshots} snapshots"
+    require(inside, f"The start is {tuple(start)}; it must be (x, y) or (x, y, snapshot) within {grid}.")
+    record = plume.whiffs(at).world(world)
+    return trajectory(policy, PlumeWorld(record, point[None]), horizon or own_horizon(policy))
+
+
+def solve_bayes(
+    plume: Plume,
+    threshold: Threshold,
+    *,
+    seconds: float | None = None,
+    backups: int | None = None,
+    world: WorldSettings | None = None,
+    **model: Any,
+) -> BeliefPolicy:
+    """The quasi-optimal Bayesian agent: alpha vectors of the search as a POMDP, by SARSOP.
+
+    Parameters
+    ----------
+    plume
+        The plume that the agent knows the whiff probabilities of.
+    threshold
+        "denser", "dense", "sparse", "sparser", or a concentration.
+    seconds, backups
+        When to stop; default: after 60 seconds. Only a number of backups gives the same agent every time.
+    world
+        Source radius and starts.
+    **model
+        ``discount`` and ``floor`` (least probability of a whiff).
+
+    Returns
+    -------
+    BeliefPolicy
+        ``made_from`` has the bounds of its value, ``lower`` and ``upper``.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> bayes = wc.solve_bayes(wc.builtin_plume(), "sparse", backups=20)
+    >>> bayes
+    BeliefPolicy(Bayesian, sparse, ... alpha vectors)
+    >>> bayes.made_from["lower"] < bayes.made_from["upper"]
+    True
+    """
+    if seconds is None and backups is None:
+        seconds = SolverSettings.seconds
+    solver, believed = SolverSettings(seconds=seconds, backups=backups), BayesSettings(**model)
+    job = Solve(plume.fingerprint, threshold_of(threshold), world or WorldSettings(), believed, solver)
+    with progress_bar("solving", job.cost(plume) or None) as progress:
+        return run(job, plume, tick=progress)
+
+
+def reproduce(
+    folder: Path | str = "reproduction",
+    profile: str | Profile = "quick",
+    figures: Sequence[str] | None = None,
+    plume: Plume | None = None,
+    workers: int | None = None,
+) -> Datasets:
+    """Reproduce the paper: train, test, draw all figures, check all claims.
+
+    Parameters
+    ----------
+    folder
+        Where report.html, figures, claims and datasets are written. Finished work in it is not repeated.
+    profile
+        "quick", "standard", "paper" or "deep".
+    figures
+        Such as ``["fig3", "s1"]``; default: all of them.
+    plume
+        Default: the built-in one.
+    workers
+        Jobs at once; default: as many as there are cores.
+
+    Returns
+    -------
+    Datasets
+        What figures and claims are made from: ``searches``, ``recoveries`` and others, each an xarray Dataset.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> data = wc.reproduce("demo", "quick", ["fig2", "fig3"])  # doctest: +SKIP
+    """
+    from whiffclock.paper.ensembles import Study
+    from whiffclock.paper.page.report import write_report
+    from whiffclock.paper.profiles import profile_named
+    from whiffclock.paper.reproduce import outlook, parse_figures
+    from whiffclock.paper.reproduce import reproduce as run_all
+    from whiffclock.plume.builtin import builtin_plume
+
+    chosen = parse_figures(None if figures is None else ",".join(figures))
+    study = Study(plume or builtin_plume(), profile_named(profile) if isinstance(profile, str) else profile)
+    store = JobStore(Store(Path(folder) / "runs"))
+    total, done = outlook(study, store, chosen)
+    with progress_bar("reproducing", total, done) as progress:
+        data = run_all(study, store, chosen, workers or cores(), progress).datasets
+    data.save(Path(folder) / "data")
+    write_report(data, Path(folder))
+    return data
+
+
+def threshold_of(threshold: Threshold | None, policy: Policy | None = None) -> float:
+    """A threshold from a name or a number; if there is none, that of the policy."""
+    if threshold is None and policy is not None:
+        threshold = policy.threshold
+        name = policy.name
+        require(threshold is not None, f"The {name} policy has no threshold of its own; give one, such as 'sparse'.")
+    if isinstance(threshold, str):
+        known = threshold in ENVIRONMENTS
+        require(known, f"The threshold is {threshold!r}; it must be one of {', '.join(ENVIRONMENTS)}, or a number.")
+        return ENVIRONMENTS[threshold]
+    value = float(threshold)  # type: ignore[arg-type]
+    require_threshold(value)
+    return value
+
+
+@contextmanager
+def progress_bar(what: str, total: int | None, done: int = 0) -> Iterator[Tick]:
+    """A bar in a terminal, or in a notebook with ipywidgets; nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    shown = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
+    with Progress(console=console, transient=True, disable=not shown) as bar:
+        yield partial(bar.advance, bar.add_task(what, total=total, completed=done))

@@ -1,0 +1,286 @@
+"""Pictures for a notebook: plume, searches, void trajectories, comparisons.
+
+Every function takes the axes to draw into, makes new ones if there are none, and returns them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, LogNorm
+
+from whiffclock.notebook import Compared, Threshold, threshold_of
+from whiffclock.paper.figures import style
+from whiffclock.paper.figures.boxes import box
+from whiffclock.paper.figures.plane import TRAINED, Void, draw_cells, draw_search, limits, wind
+from whiffclock.params import environment_name, require
+from whiffclock.recovery import void_path, void_steps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+    from whiffclock.plume import Plume
+    from whiffclock.policy import TablePolicy
+    from whiffclock.search import Trajectory
+
+_DOWNWIND, _ACROSS = "x downwind of the source (cells)", "y across (cells)"
+#: Concentrations below this share of the highest are left white.
+_FAINT = 1e-3
+_MOST_FRAMES = 150
+
+
+def plot_plume(
+    plume: Plume, threshold: Threshold | None = None, snapshot: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the concentration in one snapshot, or the whiff probability at a threshold.
+
+    Parameters
+    ----------
+    plume
+        The plume.
+    threshold
+        Name or concentration: draw the share of snapshots with a whiff.
+    snapshot
+        Without a threshold, the snapshot to draw; default: the one in the middle of the record.
+    ax
+        Axes to draw into; default: new ones.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> ax = wc.plot_plume(wc.builtin_plume(), "sparse")
+    >>> ax.get_title(loc="left")
+    'whiff probability, sparse'
+    """
+    ax = _axes(ax)
+    if threshold is None:
+        snapshot = plume.field.shape[0] // 2 if snapshot is None else snapshot
+        image, title, label = _concentration(ax, plume, snapshot), f"snapshot {snapshot}", "concentration"
+    else:
+        at, label = threshold_of(threshold), "whiff probability"
+        shades = LinearSegmentedColormap.from_list("", ["white", _colour(at)])
+        image = draw_cells(ax, plume.whiffs(at).probability(), _borders(plume), cmap=shades, vmin=0, vmax=1)
+        title = f"{label}, {environment_name(at)}"
+    ax.figure.colorbar(image, ax=ax, label=label, pad=0.01, fraction=0.03)
+    wind(ax)
+    ax.set(xlabel=_DOWNWIND, ylabel=_ACROSS, aspect="equal")
+    ax.set_title(title, loc="left")
+    return ax
+
+
+def plot_search(found: Trajectory, plume: Plume, ax: Axes | None = None, colour: str = style.COLOURS["sparse"]) -> Axes:
+    """Draw the path of a search over the plume at its first snapshot, with a dot at every whiff.
+
+    Parameters
+    ----------
+    found
+        What :func:`whiffclock.search` returned.
+    plume
+        The plume of the search.
+    ax
+        Axes to draw into; default: new ones.
+    colour
+        Of the path.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> plume = wc.builtin_plume()
+    >>> found = wc.search(wc.cast_and_surge(30), plume, (60, 13), "dense")
+    >>> ax = wc.plot_search(found, plume)
+    """
+    ax = _axes(ax)
+    _concentration(ax, plume, int(found.snapshot[0]))
+    x, y = (found.position - plume.source).T
+    draw_search(ax, x, y, found.whiff, colour)
+    wind(ax)
+    _show_all(ax, plume, x, y)
+    whiffs, end = int(found.whiff.sum()), "source found" if found.arrived else "source not found"
+    ax.set_title(f"{found.moves} moves, {whiffs} whiffs, {end}", loc="left")
+    return ax
+
+
+def plot_void_path(policy: TablePolicy, mode: int | None = None, ax: Axes | None = None) -> Axes:
+    """Draw what a policy does after a whiff if nothing but blanks follow; upwind is to the left.
+
+    The path darkens with time; thin and grey is what lies beyond the longest blank of training.
+
+    Parameters
+    ----------
+    policy
+        A policy with a finite-state memory.
+    mode
+        For a policy with several modes, which one; default: the last, for sparse odor.
+    ax
+        Axes to draw into; default: new ones.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> ax = wc.plot_void_path(wc.cast_and_surge(30, length=60))
+    """
+    ax = _axes(ax, 4.5, 4)
+    path = void_path(policy, mode)
+    trained = min(void_steps(policy, TRAINED, policy.modes - 1 if mode is None else mode), len(path) - 1)
+    Void(path[: trained + 1], path[trained:]).draw(ax, _colour(policy.threshold), 1.6)
+    shown = limits([path])
+    ax.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)", ylabel="y (cells)")
+    ax.set_title(f"{policy.name}, {len(path) - 1} moves after a whiff", loc="left")
+    return ax
+
+
+def plot_compare(table: Compared, metric: str = "G", ax: Axes | None = None) -> Axes:
+    """Draw a metric of all agents of a comparison, environment by environment.
+
+    Parameters
+    ----------
+    table
+        What :func:`whiffclock.compare` returned.
+    metric
+        "G", "T_min/T" or "f+".
+    ax
+        Axes to draw into; default: new ones.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> table = wc.compare([wc.cast_and_surge(80)], wc.builtin_plume(), "dense", snapshots=1)
+    >>> ax = wc.plot_compare(table, "f+")
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['cast-and-surge,\\nas given', 'cast-and-surge']
+    """
+    ax = _axes(ax, 1.2 + 1.1 * len(table.rows), 3)
+    for at, row in enumerate(table.rows):
+        box(ax, at, row.values(metric), style.COLOURS.get(row.environment, style.GREY), width=0.5)
+        if len(row.evaluations) == 1:
+            ax.errorbar(at, row.best.mean(metric), row.best.standard_error(metric), color=style.GREY, lw=1)
+    ax.set_xticks(range(len(table.rows)), [row.agent.replace(", ", ",\n") for row in table.rows])
+    for first in [i for i, row in enumerate(table.rows) if i == 0 or row.environment != table.rows[i - 1].environment]:
+        name = table.rows[first].environment
+        colour = style.dark(style.COLOURS.get(name, style.GREY))
+        ax.text(first - 0.45, 1.02, name, transform=ax.get_xaxis_transform(), color=colour)
+        if first:
+            ax.axvline(first - 0.5, color=style.FADED, lw=0.5)
+    ax.set(xlim=(-0.5, len(table.rows) - 0.5), ylabel=style.PERFORMANCE.get(metric, metric))
+    return ax
+
+
+def animate_search(found: Trajectory, plume: Plume, path: Path | str, fps: int = 15) -> Path:
+    """Write a search as a moving picture: plume and path above, clock below.
+
+    Parameters
+    ----------
+    found
+        What :func:`whiffclock.search` returned.
+    plume
+        The plume of the search.
+    path
+        A ``.gif`` file, or an ``.html`` page with controls.
+    fps
+        Frames per second. A long search has several moves per frame.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> plume = wc.builtin_plume()
+    >>> found = wc.search(wc.cast_and_surge(30), plume, (6, 13), "denser", horizon=8)
+    >>> wc.animate_search(found, plume, "search.gif").name
+    'search.gif'
+    """
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
+
+    path = Path(path)
+    require(path.suffix in (".gif", ".html"), f"The file is {path.name}; its name must end in .gif or .html.")
+    figure = Figure(figsize=(7, 2.9), layout="constrained")
+    top, below = figure.subplots(2, 1, height_ratios=[3, 1])
+    image, step = _concentration(top, plume, int(found.snapshot[0])), np.arange(found.moves + 1)
+    image.set_cmap(image.get_cmap().resampled(8))  # few shades make a small file
+    x, y = (found.position - plume.source).T
+    (line,) = top.plot([], [], color=style.dark(style.COLOURS["sparse"]), lw=1.5)
+    (whiffs,) = top.plot([], [], "o", ms=3, mfc=style.INK, mec="white", mew=0.3)
+    (agent,) = top.plot([], [], "D", ms=5, mfc=style.COLOURS["sparse"], mec="white", zorder=6)
+    (clock,) = below.step([], [], color=style.INK, lw=1, where="post")
+    _show_all(top, plume, x, y)
+    below.set(xlim=(0, max(found.moves, 1)), ylim=(0, max(1, 1.1 * found.clock.max())))
+    below.set(xlabel="moves", ylabel="clock")
+    below.spines[["top", "right"]].set_visible(False)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # the same for all frames
+
+    def draw(now: int) -> None:
+        image.set_data(_shown(plume, int(found.snapshot[now])).T)
+        past, seen = slice(now + 1), np.flatnonzero(found.whiff[: now + 1])
+        line.set_data(x[past], y[past])
+        whiffs.set_data(x[seen], y[seen])
+        agent.set_data(x[now : now + 1], y[now : now + 1])
+        clock.set_data(step[past], found.clock[past])
+
+    every = -(-len(step) // _MOST_FRAMES)
+    frames = [*range(0, found.moves, every), *[found.moves] * fps]  # a second to look at the end
+    film = FuncAnimation(figure, draw, frames, interval=1000 / fps)
+    if path.suffix == ".gif":
+        film.save(path, writer="pillow", fps=fps, dpi=90)
+    else:
+        path.write_text(film.to_jshtml(fps=fps), encoding="utf-8")
+    return path
+
+
+def _axes(ax: Axes | None, width: float = 9.0, height: float = 2.6) -> Axes:
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+    return ax
+
+
+def _colour(threshold: float | None) -> str:
+    return style.COLOURS.get("" if threshold is None else environment_name(threshold), style.GREY)
+
+
+def _borders(plume: Plume) -> tuple[float, float, float, float]:
+    """Borders of the grid, in cells from the source."""
+    (x, y), (_, length, width) = plume.source, plume.field.shape
+    return -x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5
+
+
+def _shown(plume: Plume, snapshot: int) -> np.ndarray:
+    """Concentrations [x, y] of a snapshot; NaN where there is hardly any odor."""
+    cells = np.asarray(plume.field[snapshot], dtype=np.float64)
+    return np.where(cells >= _FAINT * plume.highest, cells, np.nan)
+
+
+def _concentration(ax: Axes, plume: Plume, snapshot: int) -> AxesImage:
+    norm = LogNorm(_FAINT * plume.highest, plume.highest)
+    return draw_cells(ax, _shown(plume, snapshot), _borders(plume), norm=norm, cmap="Greys")
+
+
+def _show_all(ax: Axes, plume: Plume, x: np.ndarray, y: np.ndarray) -> None:
+    """Limits that hold the grid and a path, and the names of the axes."""
+    left, right, bottom, top = _borders(plume)
+    ax.set(xlim=(min(left, x.min() - 1), max(right, x.max() + 1)), xlabel=_DOWNWIND, ylabel=_ACROSS)
+    ax.set(ylim=(min(bottom, y.min() - 1), max(top, y.max() + 1)), aspect="equal")
