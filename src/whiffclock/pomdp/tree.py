@@ -13,18 +13,22 @@ import numpy as np
 from whiffclock.pomdp.model import Model, Spread, Upper, Vectors, grown
 
 
+#: No walk is longer: at a discount of .999, many walks are worth more than a few of thousands of steps.
+DEEPEST = 500
+
+
 class Tree:
     """Nodes, of which 0 is the ``root``, and edges; ``pick`` is the best vector known.
 
     ``seen_vectors`` and ``seen_upper`` say up to which stamp a node's edges were compared with vectors, and each
     action's edges with what the upper bound has learned. An edge without a node has the ``child`` -1. ``depth`` is the
-    number of steps after which a reward counts a hundredth.
+    number of steps after which a reward counts a hundredth, or ``DEEPEST``.
     """
 
     def __init__(self, model: Model, vectors: Vectors, upper: Upper) -> None:
         self.model, self.vectors, self.bound = model, vectors, upper
         self.size = self.edges_used = 0
-        self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
+        self.depth = min(DEEPEST, math.ceil(math.log(0.01) / math.log(model.discount)))
         self.first_edge = np.zeros(65, dtype=np.int64)
         self.lower, self.upper, self.edge_lower, self.edge_upper = np.empty((4, 64))
         self.block, self.pick, self.edge_pick, self.edge_block, self.child = np.empty((5, 64), dtype=np.int32)
