@@ -61,7 +61,8 @@ def solve(
         table, actions = to_table(model, solution.vectors)
         write_policy(out, tables, table, actions, floor=worst_value(model), name=file.name)
     shape = {"states": len(tables.states), "actions": len(tables.actions), "observations": len(tables.observations)}
-    opt.show({"file": str(file), **shape, "blocks": model.n_blocks, **solution.to_dict()}, json, ",.6g")
+    size = {"blocks": model.n_blocks, "model_megabytes": model.bytes / 1e6}
+    opt.show({"file": str(file), **shape, **size, **solution.to_dict()}, json, ",.6g")
 
 
 def with_budget(settings: SolverSettings) -> SolverSettings:
@@ -89,4 +90,7 @@ def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> S
         solution = solve_model(model, settings, start, tell)
     if solution.ended == "interrupted":
         opt.talk.print("whiffclock: stopped; the policy found so far is kept.")
+    if solution.ended == "memory is full":
+        limit = f"the memory limit of {settings.megabytes:g} MB was reached after {solution.seconds:.0f} s"
+        opt.talk.print(f"whiffclock: {limit}; the policy found so far is kept. --megabytes sets the limit.")
     return solution

@@ -2,8 +2,10 @@
 
 Lower: alpha vectors, at first those of the blind policies that repeat one action for ever. Upper: at first
 the fast informed bound (Hauskrecht 2000), which is never above the fully observed problem's; then the
-sawtooth interpolation between beliefs whose bound is known to be lower. Both start on the safe side and are
-iterated towards the solution, so that they are bounds wherever the iteration is ended.
+sawtooth interpolation between beliefs whose bound is known to be lower.
+The first bounds are fixed points v = Hv of operators that never lower v where it rises, and that raise it by the
+discount times c if v rises by c. So v + min(Hv - v) / (1 - discount) is below the fixed point and v + max(Hv - v) /
+(1 - discount) above it, for any v (MacQueen 1966): they are bounds however early the iteration ends.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from whiffclock.pomdp.model import Spread, grown
 if TYPE_CHECKING:
     from whiffclock.pomdp.blocks import BlockBelief, BlockModel
 
-#: Sweeps before a system of at most ``_LARGEST`` unknowns is solved directly, and rounds of policy iteration.
-_SWEEPS, _LARGEST, _ROUNDS = 100, 20_000, 100
+#: Sweeps before a system is solved directly, and ten times as many if it has more than ``_LARGEST`` unknowns.
+_SWEEPS, _LARGEST = 100, 5000
+#: Rounds of policy iteration.
+_ROUNDS = 100
 #: A point is learned where it lowers the interpolation by at least this share of the tooth's depth.
 _WORTHWHILE = 1e-3
 
@@ -72,7 +76,7 @@ def fast_informed_bound(model: BlockModel) -> np.ndarray:
     bound = np.ascontiguousarray(fully_observed(model).T)
     reward, sums = np.ascontiguousarray(tables.reward), np.empty(model.n_actions)
     entries = joint.start, joint.observation, joint.following, joint.chance
-    for _ in range(_SWEEPS):
+    for _ in range(_sweeps(bound.size)):
         if informed_sweep(*entries, reward, gamma, sums, bound) < _accuracy(reward) * (1 - gamma):
             return bound
     if bound.size > _LARGEST:
@@ -89,25 +93,31 @@ def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np
     for _ in range(_ROUNDS):
         sums = np.add.reduceat(joint.chance[:, None] * bound[joint.following], first)
         following = np.bincount(row[first], sums.max(axis=1), minlength=bound.size).reshape(reward.shape)
-        change = (reward + gamma * following).T - bound
+        better = (reward + gamma * following).T
+        change = better - bound
         if _spread(change, gamma) < _accuracy(reward):
             break
         column = sums.argmax(axis=1)[rule] * n + joint.following
         step = sp.csr_array((joint.chance, (row, column)), shape=(bound.size,) * 2)
         bound = fixed_rule(step, reward.ravel(), gamma, bound.T.ravel()).reshape(reward.shape).T
-    return bound + change.max() / (1 - gamma)
+    return better + gamma * change.max() / (1 - gamma)
 
 
 def fixed_rule(step: sp.csr_array, reward: np.ndarray, gamma: float, value: np.ndarray) -> np.ndarray:
-    """Solve value = reward + gamma * step @ value, from a guess, by sweeps or if these are too slow directly."""
-    for _ in range(_SWEEPS):
+    """Solve value = reward + gamma * step @ value from a guess, by sweeps; where these are slow, directly."""
+    accuracy = _accuracy(reward)
+    for _ in range(_sweeps(len(value))):
         change = reward + gamma * (step @ value) - value
-        if _spread(change, gamma) < _accuracy(reward):
+        if _spread(change, gamma) < accuracy:
             return value + change.mean() / (1 - gamma)
         value = value + change
     if len(value) > _LARGEST:
         return value
     return splu(sp.csc_array(sp.eye_array(len(value)) - gamma * step)).solve(reward)
+
+
+def _sweeps(unknowns: int) -> int:
+    return _SWEEPS if unknowns <= _LARGEST else 10 * _SWEEPS
 
 
 def _spread(change: np.ndarray, gamma: float) -> float:
@@ -116,6 +126,7 @@ def _spread(change: np.ndarray, gamma: float) -> float:
 
 
 def _accuracy(reward: np.ndarray) -> float:
+    """How close to the solution is close enough."""
     return 1e-6 * max(1.0, float(np.abs(reward).max()))
 
 

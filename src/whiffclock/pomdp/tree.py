@@ -12,7 +12,6 @@ import numpy as np
 
 from whiffclock.pomdp.model import Model, Spread, Upper, Vectors, grown
 
-
 #: No walk is longer: at a discount of .999, many walks are worth more than a few of thousands of steps.
 DEEPEST = 500
 
