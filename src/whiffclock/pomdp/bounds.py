@@ -3,6 +3,7 @@
 Lower: alpha vectors, at first those of the blind policies that repeat one action for ever. Upper: at first
 the fast informed bound (Hauskrecht 2000), which is never above the fully observed problem's; then the
 sawtooth interpolation between beliefs whose bound is known to be lower.
+
 The first bounds are fixed points v = Hv of operators that never lower v where it rises, and that raise it by the
 discount times c if v rises by c. So v + min(Hv - v) / (1 - discount) is below the fixed point and v + max(Hv - v) /
 (1 - discount) above it, for any v (MacQueen 1966): they are bounds however early the iteration ends.
