@@ -61,7 +61,7 @@ def solve(
         table, actions = to_table(model, solution.vectors)
         write_policy(out, tables, table, actions, floor=worst_value(model), name=file.name)
     shape = {"states": len(tables.states), "actions": len(tables.actions), "observations": len(tables.observations)}
-    size = {"blocks": model.n_blocks, "model_megabytes": model.bytes / 1e6}
+    size = {"blocks": model.n_blocks, "model_megabytes": model.megabytes}
     opt.show({"file": str(file), **shape, **size, **solution.to_dict()}, json, ",.6g")
 
 

@@ -77,10 +77,10 @@ class BlockModel:
         self.n_blocks = len(self.blocks)
 
     @property
-    def bytes(self) -> int:
-        """Memory of the tables."""
+    def megabytes(self) -> float:
+        """Memory of the model."""
         arrays = [*self.joint, *(array for block in self.blocks for array in (block.start, block.column, block.entry))]
-        return sum(array.nbytes for array in arrays)
+        return sum(array.nbytes for array in arrays) / 1e6
 
     def edges(self, block: int) -> Edges:
         return self.blocks[block].edges
@@ -90,7 +90,8 @@ class BlockModel:
         return BlockBelief(self.root_block, weights / weights.sum())
 
     def key(self, belief: BlockBelief) -> bytes:
-        return blake2b(np.round(belief.weights, 9), digest_size=16, salt=belief.block.to_bytes(16, "little")).digest()
+        block = belief.block.to_bytes(4, "little")
+        return blake2b(block + np.round(belief.weights, 9).tobytes(), digest_size=16).digest()
 
     def spread(self, belief: BlockBelief) -> Spread:
         block = self.blocks[belief.block]
