@@ -1,7 +1,10 @@
 """Blocks split the states by what is observed, and change no value; pruning keeps every promise of the tree."""
 
+import time
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from small_pomdps import (
     SAMPLINGS,
     brute_force,
@@ -14,10 +17,11 @@ from small_pomdps import (
     tables,
 )
 
-from whiffclock.pomdp.blocks import BlockModel
+from whiffclock.pomdp.blocks import BlockBelief, BlockModel
 from whiffclock.pomdp.prune import prune
 from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
 from whiffclock.pomdp.solver import SolverSettings, solve
+from whiffclock.pomdp.tabular import TabularModel
 from whiffclock.pomdp.tree import Tree
 
 # Blocks
@@ -48,6 +52,34 @@ def test_what_is_observed_splits_the_states():
     low, high = brute_force(robot(), 4)
     assert low <= one.upper
     assert one.lower <= high
+
+
+def corridor(n):
+    """A walker who knows where it is, on n cells, and a thing hidden on one of two sides; sparse tables."""
+    cells = np.arange(2 * n)
+    steps = [np.clip(cells + shift, cells % 2, 2 * n - 2 + cells % 2) for shift in (-2, 2)]
+    moves = tuple(sp.csr_array((np.ones(2 * n), (cells, to)), shape=(2 * n, 2 * n)) for to in steps)
+    seen = sp.csr_array((np.ones(2 * n), (cells, cells // 2)), shape=(2 * n, n))
+    initial = np.where(cells < 2, 0.5, 0.0)
+    return TabularModel(moves, (seen, seen), np.zeros((2, 2 * n)), initial, 0.95)
+
+
+def test_many_blocks_one_behind_the_other_take_no_longer():
+    """From one end, every block is found through the one before."""
+    BlockModel(corridor(4))  # compiled now
+    began = time.process_time()
+    model = BlockModel(corridor(4000))
+    assert time.process_time() - began < 2
+    assert model.n_blocks == 4000
+    assert all(states.tolist() == [states[0], states[0] + 1] for states in model.states)
+
+
+def test_keys_are_small_and_tell_beliefs_apart():
+    model, other = BlockModel(robot()), np.array([0.25, 0.75])
+    keys = {model.key(BlockBelief(block, weights)) for block in (0, 1) for weights in (other, other[::-1].copy())}
+    assert len(keys) == 4
+    assert model.key(BlockBelief(0, other + np.array([1e-13, -1e-13]))) in keys
+    assert len(BlockModel(corridor(200)).key(BlockBelief(0, np.full(400, 1 / 400)))) == 16
 
 
 def test_a_first_belief_wider_than_any_other_has_a_block_of_its_own():

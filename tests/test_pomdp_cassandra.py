@@ -126,6 +126,7 @@ def test_rewards_are_averaged_as_a_plain_sum_would(tmp_path: Path, entries: list
     ("old", "new", "line", "reason"),
     [
         ("discount: 0.95", "discount: 1.5", 1, "must lie between 0 and 1"),
+        ("discount: 0.95", "discount: 1", 1, "for a task without discounting choose one close to 1, such as 0.999."),
         ("discount: 0.95", "discount: nan", 1, "'nan' is not a finite number"),
         ("discount: 0.95", "discount 0.95", 1, "a colon"),
         ("discount: 0.95\n", "", 5, "before 'discount:' is given"),

@@ -4,11 +4,14 @@ import math
 import signal
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
-from small_pomdps import SAMPLINGS, check_proper, looking_robot, random_tables, search, tiger
+from small_pomdps import SAMPLINGS, TIGER, check_proper, looking_robot, random_tables, saved, search, tables, tiger
+from typer.testing import CliRunner
 
+from whiffclock.cli import app
 from whiffclock.params import InputError
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.prune import prune
@@ -68,6 +71,35 @@ def test_limits_are_kept():
     assert solution.ended == "backups done"
     assert 100 <= solution.backups < 100 + math.log(0.01) / math.log(0.98) + 1  # the last walk is finished
     assert solution.to_dict()["gap"] == solution.upper - solution.lower
+
+
+def test_walks_end_although_the_discount_is_near_one():
+    """At .999 a reward counts a hundredth after 4603 steps only."""
+    model = BlockModel(random_tables(2, 0.999))
+    solution = solve(model, SolverSettings(seconds=None, backups=1, gap=0, sampling="policy"))
+    assert 1 <= solution.backups <= 100
+
+
+def test_the_memory_that_is_reported_is_the_memory_that_is_held():
+    rng, n = np.random.default_rng(0), 150
+    made = rng.dirichlet(np.full(n, 0.02), size=(2, n)), rng.dirichlet(np.ones(4), size=(2, n))
+    model = BlockModel(tables(*made, rng.normal(size=(2, n)), np.full(n, 1 / n), 0.9))
+    solve(model, SolverSettings(seconds=None, backups=1))  # compiled now
+    tracemalloc.start()
+    solution = solve(model, SolverSettings(seconds=None, backups=500, gap=0))
+    held = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    assert solution.history[-1].megabytes > 0.5
+    assert 0.5 * held < max(state.megabytes for state in solution.history) < 1.5 * held
+
+
+def test_a_full_memory_is_said(tmp_path):
+    file = saved(tmp_path, TIGER)
+    done = CliRunner().invoke(app, ["pomdp", "solve", str(file), "--megabytes", "0.01", "--gap", "0"])
+    assert done.exit_code == 0
+    assert "the memory limit of 0.01 MB was reached after" in " ".join(done.stderr.split())
+    assert "--megabytes" in done.stderr
+    assert "model_megabytes" in done.stdout or "model megabytes" in done.stdout
 
 
 def test_a_callback_hears_all_that_is_kept():

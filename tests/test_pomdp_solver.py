@@ -21,7 +21,7 @@ from small_pomdps import (
 
 from whiffclock.agents.bayes import MOVES, BeliefPolicy, by_vectors, discounted_rewards, qmdp
 from whiffclock.pomdp.blocks import BlockModel
-from whiffclock.pomdp.bounds import blind_policies, fast_informed_bound
+from whiffclock.pomdp.bounds import blind_policies, fast_informed_bound, fully_observed
 from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.solver import SolverSettings, solve
@@ -159,6 +159,51 @@ def test_first_bounds_are_what_they_are_called(seed, discount):
         low, high = brute_force(model, 5, weights)
         assert (blind @ weights).max() <= high + 1e-9
         assert (informed.T @ weights).max() >= low - 1e-9
+
+
+def informed_change(model, bound):
+    """By how much one step of the fast informed bound changes Q[state, action]."""
+    transition, observation = dense_tables(model)
+    joint = np.einsum("ast,ato->asot", transition, observation)
+    return (model.reward + model.discount * (joint @ bound).max(axis=3).sum(axis=2)).T - bound
+
+
+def two_halves():
+    """Two sets of states that hardly ever mix, at a discount of .999: sweeps alone take thousands of rounds."""
+    rng = np.random.default_rng(3)
+    halves = np.kron(np.eye(2), np.ones((3, 3)))
+    transition = rng.random((2, 6, 6)) * (halves + 1e-5)
+    transition /= transition.sum(axis=2, keepdims=True)
+    observation = rng.dirichlet(np.ones(2), size=(2, 6))
+    reward = rng.random((2, 6)) + np.repeat([0.0, 2.0], 3)
+    return tables(transition, observation, reward, np.full(6, 1 / 6), 0.999)
+
+
+def test_first_bounds_at_a_discount_near_one():
+    model = two_halves()
+    transition, _ = dense_tables(model)
+    exact = [np.linalg.solve(np.eye(6) - 0.999 * transition[a], model.reward[a]) for a in range(2)]
+    blind = blind_policies(BlockModel(model))
+    assert (blind <= np.array(exact) + 1e-9).all()
+    np.testing.assert_allclose(blind, exact, atol=1e-4)
+    change = informed_change(model, fast_informed_bound(BlockModel(model)))
+    assert change.max() <= 1e-12
+    assert change.min() / (1 - 0.999) > -1e-4  # no further from the solution
+
+
+@pytest.mark.parametrize("sweeps", [1, 7])
+@pytest.mark.parametrize("largest", [0, 100])
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_first_bounds_are_bounds_however_early_the_iteration_ends(monkeypatch, sweeps, largest, rounds):
+    for name, value in (("_SWEEPS", sweeps), ("_LARGEST", largest), ("_ROUNDS", rounds)):
+        monkeypatch.setattr(f"whiffclock.pomdp.bounds.{name}", value)
+    for model in (two_halves(), random_tables(1, 0.9), tiger()):
+        transition, _ = dense_tables(model)
+        blind = blind_policies(BlockModel(model))
+        assert (blind <= model.reward + model.discount * np.einsum("ast,at->as", transition, blind) + 1e-9).all()
+        known = fully_observed(BlockModel(model))
+        assert (known >= model.reward + model.discount * (transition @ known.max(axis=0)) - 1e-9).all()
+        assert informed_change(model, fast_informed_bound(BlockModel(model))).max() <= 1e-9
 
 
 @settings(max_examples=12, deadline=None)

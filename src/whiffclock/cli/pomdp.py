@@ -64,7 +64,8 @@ def solve(
         table, actions = to_table(model, solution.vectors)
         write_policy(out, tables, table, actions, floor=worst_value(model), name=file.name)
     shape = {"states": len(tables.states), "actions": len(tables.actions), "observations": len(tables.observations)}
-    opt.show({"file": str(file), **shape, "blocks": model.n_blocks, **solution.to_dict()}, json, ",.6g")
+    size = {"blocks": model.n_blocks, "model_megabytes": model.megabytes}
+    opt.show({"file": str(file), **shape, **size, **solution.to_dict()}, json, ",.6g")
     if out is not None:
         opt.messages.print(f"Policy: {out}", soft_wrap=True, highlight=False)
 
@@ -88,5 +89,8 @@ def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> S
 
         solution = solve_model(model, settings, start, show)
     if solution.ended == "interrupted":
-        opt.messages.print("whiffclock: stopped; this is the best policy so far.")
+        opt.messages.print("whiffclock: stopped; the policy found so far is kept.")
+    if solution.ended == "memory is full":
+        limit = f"the memory limit of {settings.megabytes:g} MB was reached after {solution.seconds:.0f} s"
+        opt.messages.print(f"whiffclock: {limit}; the policy found so far is kept. --megabytes sets the limit.")
     return solution

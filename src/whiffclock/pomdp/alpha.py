@@ -79,6 +79,99 @@ def informed_sweep(start, observation, following, chance, reward, discount, sums
 
 
 @_kernel
+def merge_classes(start, observation, following, seeds, ends, merge_seeds, first, reached, parent):
+    """Merge states until all that a class leaves open after an action and observation is in one class.
+
+    Afterwards ``parent[s]`` is one state of the class of s, and ``reached`` says which states can be reached. Seed i
+    ends at ``ends[i]``; its states are one class if ``merge_seeds``, else only what follows them is.
+    ``first[outcome]``, all -1, is work space.
+    """
+    n = parent.shape[0]
+    after, last = np.full(n, -1), np.arange(n)  # the states of a class, as a list from its root on
+    waiting, stack, members = np.zeros(n, dtype=np.bool_), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    classes, work = (parent, after, last), (first, reached, waiting, stack)
+    height, begin = 0, 0
+    for end in ends:
+        if merge_seeds:
+            for s in seeds[begin:end]:
+                reached[s] = True
+                _merge(seeds[begin], s, classes)
+            height = _wait(_root(seeds[begin], parent), waiting, stack, height)
+        else:
+            height = _follow(seeds[begin:end], start, observation, following, classes, work, height)
+        begin = end
+    while height > 0:
+        height -= 1
+        root = stack[height]
+        waiting[root] = False
+        if parent[root] == root:  # else it was merged into another class, which waits itself
+            count = 0
+            while root >= 0:
+                members[count] = root
+                count += 1
+                root = after[root]
+            height = _follow(members[:count], start, observation, following, classes, work, height)
+    for s in range(n):
+        parent[s] = _root(s, parent)
+
+
+@_kernel
+def _follow(members, start, observation, following, classes, work, height):
+    """Merge what follows ``members`` after each outcome; classes that are new or larger now wait on the stack."""
+    first, reached, waiting, stack = work
+    n = reached.shape[0]
+    n_actions = (start.shape[0] - 1) // n
+    n_observations = first.shape[0] // n_actions
+    for clear in (False, True):
+        for s in members:
+            for a in range(n_actions):
+                for i in range(start[a * n + s], start[a * n + s + 1]):
+                    outcome = a * n_observations + observation[i]
+                    if clear:
+                        first[outcome] = -1
+                        continue
+                    to = following[i]
+                    new = not reached[to]
+                    reached[to] = True
+                    if first[outcome] >= 0:
+                        new |= _merge(first[outcome], to, classes)
+                    first[outcome] = to
+                    if new:
+                        height = _wait(_root(to, classes[0]), waiting, stack, height)
+    return height
+
+
+@_kernel
+def _wait(root, waiting, stack, height):
+    if not waiting[root]:
+        waiting[root] = True
+        stack[height] = root
+        height += 1
+    return height
+
+
+@_kernel
+def _root(s, parent):
+    while parent[s] != s:
+        parent[s] = parent[parent[s]]
+        s = parent[s]
+    return s
+
+
+@_kernel
+def _merge(one, other, classes):
+    """Make one class of two; returns whether they were two."""
+    parent, after, last = classes
+    one, other = _root(one, parent), _root(other, parent)
+    if one == other:
+        return False
+    parent[other] = one
+    after[last[one]] = other
+    last[one] = last[other]
+    return True
+
+
+@_kernel
 def sawtooth(belief, points, depth, which, best):
     """The deepest tooth at ``belief``: the most negative of ratio_i * depth_i, or ``best`` if that is lower.
 

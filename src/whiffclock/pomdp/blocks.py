@@ -12,15 +12,14 @@ reference solver: then the root is a first look (:attr:`BlockModel.looks_first`)
 """
 
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
-from whiffclock.pomdp.alpha import spread_block
+from whiffclock.pomdp.alpha import merge_classes, spread_block
 from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
 from whiffclock.pomdp.model import Edges, Spread, Vectors
-from whiffclock.pomdp.tabular import TabularModel, entries_of_rows
+from whiffclock.pomdp.tabular import TabularModel, entries_of_rows, ranges
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,12 @@ class BlockModel:
         ]
         self.n_blocks = len(self.blocks)
 
+    @property
+    def megabytes(self) -> float:
+        """Memory of the model."""
+        arrays = [*self.joint, *(array for block in self.blocks for array in (block.start, block.column, block.entry))]
+        return sum(array.nbytes for array in arrays) / 1e6
+
     def edges(self, block: int) -> Edges:
         return self.blocks[block].edges
 
@@ -85,7 +90,8 @@ class BlockModel:
         return BlockBelief(self.root_block, weights / weights.sum())
 
     def key(self, belief: BlockBelief) -> bytes:
-        return belief.block.to_bytes(4, "little") + np.round(belief.weights, 9).tobytes()
+        block = belief.block.to_bytes(4, "little")
+        return blake2b(block + np.round(belief.weights, 9).tobytes(), digest_size=16).digest()
 
     def spread(self, belief: BlockBelief) -> Spread:
         block = self.blocks[belief.block]
@@ -109,9 +115,11 @@ class BlockModel:
         tables, joint = self.tables, self.joint
         row = np.full(len(tables.states), -1)
         row[own] = np.arange(len(own))
-        mine = np.flatnonzero(row[joint.state] >= 0)
-        mine = mine[np.lexsort((row[joint.state[mine]], joint.observation[mine], joint.action[mine]))]
+        pairs = (np.arange(len(tables.actions))[:, None] * len(row) + own).ravel()
+        mine = ranges(joint.start[pairs], joint.start[pairs + 1] - joint.start[pairs])
         outcome = joint.action[mine] * len(tables.observations) + joint.observation[mine]
+        order = np.argsort(outcome, kind="stable")
+        mine, outcome = mine[order], outcome[order]
         named, edge = np.unique(outcome, return_inverse=True)
         action, observation = np.divmod(named, len(tables.observations))
         following = joint.following[mine]
@@ -151,20 +159,19 @@ def _first_supports(tables: TabularModel) -> list[np.ndarray]:
 
 def joint_entries(tables: TabularModel) -> Joint:
     """Everything that can happen: T_a(s, s') O_a(s', o), sorted by action, state, observation."""
-    parts = []
+    n, parts = len(tables.states), []
     for a, (transition, seen) in enumerate(zip(tables.transition, tables.observation, strict=True)):
         moves = transition.tocoo()
-        rows = sp.csr_array(seen)
-        which, at = entries_of_rows(rows, moves.col)
-        chance = moves.data[which] * rows.data[at]
-        part = np.full(len(which), a), moves.row[which], rows.indices[at], moves.col[which], chance
-        parts.append([column[chance > 0] for column in part])
-    action, state, observation, following, chance = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((following, observation, state, action))
-    shape = len(tables.actions), len(tables.states)
-    start = np.searchsorted(action[order] * shape[1] + state[order], np.arange(shape[0] * shape[1] + 1))
-    columns = (column[order] for column in (state, action, observation, following, chance))
-    return Joint(start.astype(np.int64), *columns)
+        which, at = entries_of_rows(seen, moves.col)
+        chance = moves.data[which] * seen.data[at]
+        row, observation, column = moves.row.astype(np.int64)[which], seen.indices[at], moves.col[which]
+        order = np.argsort((row * len(tables.observations) + observation) * n + column, kind="stable")
+        order = order[chance[order] > 0]
+        parts.append((row[order], np.full(len(order), a), observation[order], column[order], chance[order]))
+    state, action, observation, following, chance = (np.concatenate(column) for column in zip(*parts, strict=True))
+    start = np.zeros(len(tables.actions) * n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(action * n + state, minlength=len(start) - 1), out=start[1:])
+    return Joint(start, state, action, observation.astype(np.int64), following.astype(np.int64), chance)
 
 
 def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) -> np.ndarray:
@@ -172,33 +179,15 @@ def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) 
 
     All states that a class leaves open after one action and observation are of one class.
     """
-    n = (len(joint.start) - 1) // (joint.action[-1] + 1)
-    seed_of = np.full(n, -1)
-    for i, seed in enumerate(seeds):
-        seed_of[seed] = i
-    reached = (seed_of >= 0) & merge_seeds
-    label = np.arange(n)
-    outcome = joint.action * (joint.observation.max() + 1) + joint.observation
-    step = outcome.max() + 1
-    while True:
-        groups = [np.full(len(seed), i) for i, seed in enumerate(seeds) if merge_seeds]
-        members = list(seeds) if merge_seeds else []
-        for source, active in ((len(seeds) + label, reached), (seed_of, seed_of >= 0)):
-            happens = active[joint.state]
-            groups.append(len(seeds) + source[joint.state[happens]] * step + outcome[happens])
-            members.append(joint.following[happens])
-        member = np.concatenate(members)
-        named, group = np.unique(np.concatenate(groups), return_inverse=True)
-        graph = sp.coo_array((np.ones(len(member)), (group, len(named) + member)), shape=(len(named) + n,) * 2)
-        found = connected_components(graph, directed=False)[1][len(named) :]
-        now_reached = reached.copy()
-        now_reached[member] = True
-        if np.array_equal(now_reached, reached) and len(np.unique(found[reached])) == len(np.unique(label[reached])):
-            break
-        reached = now_reached
-        label = np.unique(found, return_inverse=True)[1]
+    n_actions = int(joint.action[-1]) + 1
+    n = (len(joint.start) - 1) // n_actions
+    ends = np.cumsum([len(seed) for seed in seeds])
+    outcomes = np.full(n_actions * (int(joint.observation.max()) + 1), -1)
+    reached, root = np.zeros(n, dtype=bool), np.arange(n)
+    entries = joint.start, joint.observation, joint.following
+    merge_classes(*entries, np.concatenate(seeds), ends, merge_seeds, outcomes, reached, root)
     home = np.full(n, -1)
-    home[reached] = np.unique(label[reached], return_inverse=True)[1]
+    home[reached] = np.unique(root[reached], return_inverse=True)[1]
     return home
 
 

@@ -2,8 +2,11 @@
 
 Lower: alpha vectors, at first those of the blind policies that repeat one action for ever. Upper: at first
 the fast informed bound (Hauskrecht 2000), which is never above the fully observed problem's; then the
-sawtooth interpolation between beliefs whose bound is known to be lower. Both start on the safe side and are
-iterated towards the solution, so that they are bounds wherever the iteration is ended.
+sawtooth interpolation between beliefs whose bound is known to be lower.
+
+The first bounds are fixed points v = Hv of operators that never lower v where it rises, and that raise it by the
+discount times c if v rises by c. So v + min(Hv - v) / (1 - discount) is below the fixed point and v + max(Hv - v) /
+(1 - discount) above it, for any v (MacQueen 1966): they are bounds however early the iteration ends.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children
 from whiffclock.pomdp.model import Spread, grown
@@ -19,8 +24,10 @@ from whiffclock.pomdp.model import Spread, grown
 if TYPE_CHECKING:
     from whiffclock.pomdp.blocks import BlockBelief, BlockModel
 
-_SWEEPS = 1000
-_CONVERGED = 1e-6
+#: Sweeps before a system is solved directly, and ten times as many if it has more than ``_LARGEST`` unknowns.
+_SWEEPS, _LARGEST = 100, 5000
+#: Rounds of policy iteration.
+_ROUNDS = 100
 #: A point is learned where it lowers the interpolation by at least this share of the tooth's depth.
 _WORTHWHILE = 1e-3
 
@@ -42,37 +49,86 @@ class Joint(NamedTuple):
 def blind_policies(model: BlockModel) -> np.ndarray:
     """Value of repeating each action for ever, float64[action, state], from below."""
     tables, gamma = model.tables, model.discount
-    values = np.full(tables.reward.shape, tables.reward.min() / (1 - gamma))
-    for a, transition in enumerate(tables.transition):
-        for _ in range(_SWEEPS):
-            better = tables.reward[a] + gamma * (transition @ values[a])
-            change = np.abs(better - values[a]).max()
-            values[a] = better
-            if change < _CONVERGED:
-                break
+    values = np.empty(tables.reward.shape)
+    for value, transition, reward in zip(values, tables.transition, tables.reward, strict=True):
+        value[:] = fixed_rule(transition, reward, gamma, np.zeros(len(reward)))
+        value += (reward + gamma * (transition @ value) - value).min() / (1 - gamma)
     return values
 
 
-def fast_informed_bound(model: BlockModel) -> np.ndarray:
-    """Upper bounds Q, float64[state, action], from above: the next action knows the observation.
-
-    The iteration starts from the fully observed problem.
-    """
+def fully_observed(model: BlockModel) -> np.ndarray:
+    """Upper bounds Q, float64[action, state]: all is known from the next step on. By policy iteration."""
     tables, gamma = model.tables, model.discount
-    value = np.full(len(tables.states), tables.reward.max() / (1 - gamma))
-    for _ in range(_SWEEPS):
-        q = tables.reward + gamma * np.stack([transition @ value for transition in tables.transition])
-        change = np.abs(q.max(axis=0) - value).max()
-        value = q.max(axis=0)
-        if change < _CONVERGED:
+    step, n = sp.vstack(tables.transition, format="csr"), len(tables.states)
+    value = np.zeros(n)
+    for _ in range(_ROUNDS):
+        q = tables.reward + gamma * (step @ value).reshape(tables.reward.shape)
+        change = q.max(axis=0) - value
+        if _spread(change, gamma) < _accuracy(tables.reward):
             break
-    bound = np.ascontiguousarray(q.T)
+        chosen = q.argmax(axis=0)
+        value = fixed_rule(step[chosen * n + np.arange(n)], tables.reward[chosen, np.arange(n)], gamma, value)
+    return q + gamma * change.max() / (1 - gamma)
+
+
+def fast_informed_bound(model: BlockModel) -> np.ndarray:
+    """Upper bounds Q, float64[state, action]: the next action knows the observation."""
+    tables, gamma, joint = model.tables, model.discount, model.joint
+    bound = np.ascontiguousarray(fully_observed(model).T)
     reward, sums = np.ascontiguousarray(tables.reward), np.empty(model.n_actions)
-    joint = model.joint.start, model.joint.observation, model.joint.following, model.joint.chance
-    for _ in range(_SWEEPS):
-        if informed_sweep(*joint, reward, gamma, sums, bound) < _CONVERGED:
+    entries = joint.start, joint.observation, joint.following, joint.chance
+    for _ in range(_sweeps(bound.size)):
+        if informed_sweep(*entries, reward, gamma, sums, bound) < _accuracy(reward) * (1 - gamma):
+            return bound
+    if bound.size > _LARGEST:
+        return bound
+    return np.minimum(bound, _informed_by_rules(joint, reward, gamma, bound))
+
+
+def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np.ndarray) -> np.ndarray:
+    """The fast informed bound by policy iteration: a rule says which action follows each observation."""
+    n, rules = len(bound), np.ones(len(joint.chance), dtype=bool)
+    row = joint.action * n + joint.state
+    rules[1:] = (np.diff(row) != 0) | (np.diff(joint.observation) != 0)
+    first, rule = np.flatnonzero(rules), np.cumsum(rules) - 1
+    for _ in range(_ROUNDS):
+        sums = np.add.reduceat(joint.chance[:, None] * bound[joint.following], first)
+        following = np.bincount(row[first], sums.max(axis=1), minlength=bound.size).reshape(reward.shape)
+        better = (reward + gamma * following).T
+        change = better - bound
+        if _spread(change, gamma) < _accuracy(reward):
             break
-    return bound
+        column = sums.argmax(axis=1)[rule] * n + joint.following
+        step = sp.csr_array((joint.chance, (row, column)), shape=(bound.size,) * 2)
+        bound = fixed_rule(step, reward.ravel(), gamma, bound.T.ravel()).reshape(reward.shape).T
+    return better + gamma * change.max() / (1 - gamma)
+
+
+def fixed_rule(step: sp.csr_array, reward: np.ndarray, gamma: float, value: np.ndarray) -> np.ndarray:
+    """Solve value = reward + gamma * step @ value from a guess, by sweeps; where these are slow, directly."""
+    accuracy = _accuracy(reward)
+    for _ in range(_sweeps(len(value))):
+        change = reward + gamma * (step @ value) - value
+        if _spread(change, gamma) < accuracy:
+            return value + change.mean() / (1 - gamma)
+        value = value + change
+    if len(value) > _LARGEST:
+        return value
+    return splu(sp.csc_array(sp.eye_array(len(value)) - gamma * step)).solve(reward)
+
+
+def _sweeps(unknowns: int) -> int:
+    return _SWEEPS if unknowns <= _LARGEST else 10 * _SWEEPS
+
+
+def _spread(change: np.ndarray, gamma: float) -> float:
+    """How far a value may still be from the solution, up to a constant, if a sweep changes it by this much."""
+    return float(np.ptp(change)) / (1 - gamma)
+
+
+def _accuracy(reward: np.ndarray) -> float:
+    """How close to the solution is close enough."""
+    return 1e-6 * max(1.0, float(np.abs(reward).max()))
 
 
 class BlockVectors:
@@ -172,7 +228,7 @@ class BlockUpper:
 
     @property
     def bytes(self) -> int:
-        return sum(points.nbytes for points in self._points) + 8 * sum(map(len, self._known))
+        return sum(points.nbytes for points in self._points) + 100 * len(self._known)
 
     def states(self, block: int) -> np.ndarray:
         return self._corner[block]

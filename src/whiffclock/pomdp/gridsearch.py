@@ -19,6 +19,7 @@ import numpy as np
 from whiffclock.params import require
 from whiffclock.pomdp import belief as kernel
 from whiffclock.pomdp.model import Edges, Spread
+from whiffclock.pomdp.tabular import DISCOUNT
 
 #: Cells with less than this share of a child's largest weight are left out when its best vector is looked for.
 #: Values are not negative, so what is found is still a lower bound.
@@ -48,7 +49,7 @@ class GridSearch:
 
     def __post_init__(self) -> None:
         grids = self.likelihood.shape[1:], self.target.shape, self.initial.shape
-        require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
+        require(0 < self.discount < 1, f"The discount is {self.discount:g}; {DISCOUNT}")
         on_one = self.likelihood.ndim == 3 and len(set(grids)) == 1
         where = "{}, {} and {}".format(*grids)
         require(on_one, f"Likelihoods, target and initial belief must be on one grid, not {where}.")

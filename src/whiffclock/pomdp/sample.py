@@ -16,11 +16,9 @@ import numpy as np
 
 from whiffclock.pomdp.backup import back_up_lower, back_up_upper, see_vectors
 from whiffclock.pomdp.model import Spread, entropy
-from whiffclock.pomdp.tree import Tree
+from whiffclock.pomdp.tree import DEEPEST, Tree
 
 Walk = list[tuple[int, Spread]]
-
-_DEEPEST = 500
 
 #: A gap below this share of what matters no more is closed, whatever the guess.
 _CLOSED = 1e-3
@@ -103,7 +101,7 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
         floor, ceiling = max(floor, best), max(ceiling, best + allowed)
         allowed /= gamma
         edge, worth = _most_uncertain(tree, node, spread, action, allowed)
-        if worth <= 0 or len(walk) > _DEEPEST:
+        if worth <= 0 or len(walk) > DEEPEST:
             break
         at = int(tree.first_edge[node]) + edge
         floor = float(tree.edge_lower[at]) + (floor - float(low[action])) / (gamma * worth)

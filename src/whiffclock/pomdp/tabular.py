@@ -14,6 +14,9 @@ from whiffclock.params import require
 SUM_TOLERANCE = 1e-4
 """How far from one probabilities may sum, since files print few digits; readers then scale them to sum to one."""
 
+DISCOUNT = "it must lie between 0 and 1; for a task without discounting choose one close to 1, such as 0.999."
+"""What a discount must be, as the end of a sentence."""
+
 
 @dataclass(frozen=True)
 class TabularModel:
@@ -36,7 +39,7 @@ class TabularModel:
     def __post_init__(self) -> None:
         n_actions, n_states = self.reward.shape
         n_observations = self.observation[0].shape[1]
-        require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
+        require(0 < self.discount < 1, f"The discount is {self.discount:g}; {DISCOUNT}")
         moved, seen = len(self.transition), len(self.observation)
         counts = f"rewards for {n_actions} actions, transitions for {moved} and observations for {seen}"
         require(moved == seen == n_actions, f"There are {counts}; each action needs all three.")
@@ -65,6 +68,9 @@ def _require_stochastic(matrix: sp.csr_array, shape: tuple[int, int], what: str)
 def entries_of_rows(matrix: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The stored entries of each of ``rows``, one after the other: position in ``rows``, and position in the data."""
     count = np.diff(matrix.indptr)[rows]
-    which = np.repeat(np.arange(len(rows)), count)
-    within = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
-    return which, matrix.indptr[rows[which]] + within
+    return np.repeat(np.arange(len(rows)), count), ranges(matrix.indptr[rows], count)
+
+
+def ranges(first: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """``count[i]`` numbers from ``first[i]`` on, for each i, one after the other."""
+    return np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)

@@ -12,19 +12,24 @@ import numpy as np
 
 from whiffclock.pomdp.model import Model, Spread, Upper, Vectors, grown
 
+#: No walk is longer, and where beliefs learn from each other, none that plays the policy is longer than ``_PLAYED``:
+#: with a discount near one, many short walks raise the lower bound faster than a few of thousands of steps.
+DEEPEST, _PLAYED = 500, 100
+
 
 class Tree:
     """Nodes, of which 0 is the ``root``, and edges; ``pick`` is the best vector known.
 
     ``seen_vectors`` and ``seen_upper`` say up to which stamp a node's edges were compared with vectors, and each
     action's edges with what the upper bound has learned. An edge without a node has the ``child`` -1. ``depth`` is the
-    number of steps after which a reward counts a hundredth.
+    number of steps after which a reward counts a hundredth, or the most that is allowed.
     """
 
     def __init__(self, model: Model, vectors: Vectors, upper: Upper) -> None:
         self.model, self.vectors, self.bound = model, vectors, upper
         self.size = self.edges_used = 0
-        self.depth = math.ceil(math.log(0.01) / math.log(model.discount))
+        longest = _PLAYED if upper.interpolates else DEEPEST
+        self.depth = min(longest, math.ceil(math.log(0.01) / math.log(model.discount)))
         self.first_edge = np.zeros(65, dtype=np.int64)
         self.lower, self.upper, self.edge_lower, self.edge_upper = np.empty((4, 64))
         self.block, self.pick, self.edge_pick, self.edge_block, self.child = np.empty((5, 64), dtype=np.int32)

@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,9 +65,11 @@ class _Cases:
             waiting.remove(factor)
             table = factor.table
             case, cell = entries_of_rows(table, cases.joint(factor.axes[:-1]))
-            value = {name: values[case] for name, values in cases.value.items()}
-            value[factor.axes[-1]] = table.indices[cell].astype(np.int64)
-            cases = _Cases(cases.row[case], cases.weight[case] * table.data[cell], value, self.sizes)
+            if not np.array_equal(case, np.arange(len(cases.row))):  # a case has no or several values
+                value = {name: values[case] for name, values in cases.value.items()}
+                cases = _Cases(cases.row[case], cases.weight[case], value, self.sizes)
+            value = cases.value | {factor.axes[-1]: table.indices[cell].astype(np.int64)}
+            cases = _Cases(cases.row, cases.weight * table.data[cell], value, self.sizes)
         return cases
 
     def joint(self, names: Sequence[str]) -> np.ndarray:
@@ -97,23 +100,27 @@ class FactoredModel:
         self.sizes = {name: len(v.values) for v in everything for name in (v.name, v.previous)}
         self.n_states = math.prod(len(v.values) for v in self.states)
 
+    @cached_property
+    def values(self) -> tuple[np.ndarray, ...]:
+        """Value of each state variable in each state."""
+        return np.unravel_index(np.arange(self.n_states), [len(v.values) for v in self.states])
+
     def tables(self) -> TabularModel:
         """The same model with one state, action and observation variable."""
         require(self.n_states <= LARGEST, f"There are {self.n_states} joint states; at most {LARGEST} can be read.")
         values = itertools.product(*(range(len(v.values)) for v in self.actions))
         actions = [{v.name: value for v, value in zip(self.actions, chosen, strict=True)} for chosen in values]
-        moves = [self._given(self.before, action).extended(self.transition) for action in actions]
         shown = [*self.observations, *self.seen]
-        after = [self._given(self.after, action).extended(self.observation) for action in actions]
-        observations = [self._matrix(cases, [v.name for v in shown]) for cases in after]
+        parts = [self._of_action(action, [v.name for v in shown]) for action in actions]
+        transitions, observations, rewards = zip(*parts, strict=True)
         occurring = np.unique(np.concatenate([matrix.indices for matrix in observations]))
         names = joint_names(shown)
         first = _Cases(np.zeros(1, dtype=np.int64), np.ones(1), {}, self.sizes).extended(self.initial)
         n_hidden = self.n_states // math.prod(len(v.values) for v in self.seen)
         return TabularModel(
-            transition=tuple(self._matrix(cases, self.after) for cases in moves),
+            transition=transitions,
             observation=tuple(sp.csr_array(matrix[:, occurring]) for matrix in observations),
-            reward=np.array([self._reward(*pair) for pair in zip(actions, moves, strict=True)]),
+            reward=np.array(rewards),
             initial=np.bincount(first.joint(self.before), first.weight, minlength=self.n_states),
             discount=self.discount,
             states=joint_names(self.states),
@@ -122,11 +129,16 @@ class FactoredModel:
             visible=np.arange(self.n_states) // n_hidden if self.seen else None,
         )
 
+    def _of_action(self, action: dict[str, int], shown: list[str]) -> tuple[sp.csr_array, sp.csr_array, np.ndarray]:
+        """Transition, observation and reward of an action."""
+        moves = self._given(self.before, action).extended(self.transition)
+        after = self._given(self.after, action).extended(self.observation)
+        return self._matrix(moves, self.after), self._matrix(after, shown), self._reward(action, moves)
+
     def _given(self, names: Sequence[str], action: dict[str, int]) -> _Cases:
         """One case for every joint value of the state variables, under their ``names`` before or after the move."""
-        values = np.unravel_index(np.arange(self.n_states), [len(v.values) for v in self.states])
         value = {name: np.full(self.n_states, chosen) for name, chosen in action.items()}
-        value |= dict(zip(names, values, strict=True))
+        value |= dict(zip(names, self.values, strict=True))
         return _Cases(np.arange(self.n_states), np.ones(self.n_states), value, self.sizes)
 
     def _matrix(self, cases: _Cases, names: Sequence[str]) -> sp.csr_array:

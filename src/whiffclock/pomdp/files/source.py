@@ -11,6 +11,7 @@ import numpy as np
 
 from whiffclock.archive import first_line
 from whiffclock.params import InputError, require
+from whiffclock.pomdp.tabular import DISCOUNT
 
 LARGEST = 10_000_000
 """As many states, or rows of a table, as a file may have: a slip of the keyboard must not fill the memory."""
@@ -71,7 +72,7 @@ class Source:
         """``words`` as a discount."""
         self.require(len(words) == 1, line, "the discount must be one number.")
         discount = float(self.numbers(words, line)[0])
-        self.require(0 < discount < 1, line, f"the discount is {discount:g}; it must lie between 0 and 1.")
+        self.require(0 < discount < 1, line, f"the discount is {discount:g}; {DISCOUNT}")
         return discount
 
     def index(self, word: str, line: int, n: int, what: str) -> int:
