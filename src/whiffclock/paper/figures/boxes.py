@@ -74,8 +74,8 @@ def key(label: str, fill: Fill) -> Patch:
 
 def metric_panels(grid: np.ndarray, columns: Sequence[Mapping[Fill, xr.DataArray]]) -> None:
     """Axes [metric, column] for geometries [environment, agent, geometry] by their fill; a row has one scale."""
-    everyone = [values for ensembles in columns for values in ensembles.values()]
-    pooled = xr.concat(everyone, "agent", coords="minimal", compat="override")
+    all_values = [values for ensembles in columns for values in ensembles.values()]
+    pooled = xr.concat(all_values, "agent", coords="minimal", compat="override")
     for row, (metric, (label, unit)) in zip(grid, GEOMETRY_LABELS.items(), strict=True):
         for axes, ensembles in zip(row, columns, strict=True):
             _metric_boxes(axes, metric, ensembles)
