@@ -1,7 +1,6 @@
 """Blocks split the states by what is observed, and change no value; pruning keeps every promise of the tree."""
 
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,37 +15,14 @@ from small_pomdps import (
     robot,
     search,
     tables,
-    tiger,
 )
 
 from whiffclock.pomdp.blocks import BlockBelief, BlockModel
 from whiffclock.pomdp.prune import prune
-from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper, descend
+from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.pomdp.tabular import TabularModel
 from whiffclock.pomdp.tree import Tree
-
-# Sampling
-
-
-def test_a_walk_by_bounds_does_not_go_round(monkeypatch):
-    """Opening a door leads back to the first belief of the tiger, whatever is heard."""
-    model, walk, steps = BlockModel(replace(tiger(), discount=0.999)), set(), []
-
-    def followed(tree, node, spread, edge):
-        walk.add(node)
-        steps.append(tree.child[tree.first_edge[node] + edge])
-        assert steps[-1] not in walk
-        return descend(tree, node, spread, edge)
-
-    monkeypatch.setattr("whiffclock.pomdp.sample.descend", followed)
-    tree = Tree(model, model.vectors(), model.upper())
-    predictor = Predictor(tree)
-    for _ in range(50):
-        walk.clear()
-        by_bounds(tree, 1e-3, predictor)
-    assert len(steps) > 100
-
 
 # Blocks
 

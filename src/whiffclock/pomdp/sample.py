@@ -85,7 +85,6 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
     be improved or closed; ``allowed`` is the gap that matters no more, this far from the root.
     """
     node, spread, walk = 0, tree.root, Walk()
-    visited: set[int] = set()
     floor, ceiling, allowed = float(tree.lower[0]), float(tree.lower[0]) + epsilon, epsilon
     while True:
         walk.append((node, spread))
@@ -101,8 +100,7 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
         best, action = float(low.max()), int(high.argmax())
         floor, ceiling = max(floor, best), max(ceiling, best + allowed)
         allowed /= gamma
-        visited.add(node)
-        edge, worth = _most_uncertain(tree, node, spread, action, allowed, visited)
+        edge, worth = _most_uncertain(tree, node, spread, action, allowed)
         if worth <= 0 or len(walk) > DEEPEST:
             break
         at = int(tree.first_edge[node]) + edge
@@ -115,19 +113,15 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
     return steps
 
 
-def _most_uncertain(
-    tree: Tree, node: int, spread: Spread, action: int, allowed: float, visited: set[int]
-) -> tuple[int, float]:
+def _most_uncertain(tree: Tree, node: int, spread: Spread, action: int, allowed: float) -> tuple[int, float]:
     """The edge of an action with the most probable gap beyond what is allowed, and its probability.
 
     Where no gap is beyond that, the published rule would prefer the least probable edge; here it is the most
-    probable gap then. Where there is no gap at all, the probability is given as 0. Edges back to a belief that was
-    ``visited`` on this walk do not count: with a discount near one, the walk would go round for ever.
+    probable gap then. Where there is no gap at all, the probability is given as 0.
     """
     here, of = tree.edges_of(node), tree.of_action(node, action)
     chance = spread.probability[of]
-    back = np.array([child in visited for child in tree.child[here][of].tolist()])
-    gap = np.where((chance > 0) & ~back, tree.edge_upper[here][of] - tree.edge_lower[here][of], 0.0)
+    gap = np.where(chance > 0, tree.edge_upper[here][of] - tree.edge_lower[here][of], 0.0)
     worth = chance * np.maximum(gap - allowed, 0.0)
     if not worth.any():
         worth = chance * gap
