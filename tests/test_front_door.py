@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import whiffclock as wc
-from whiffclock.agents.bayes import neighbour, search_model
+from whiffclock.agents.bayes import belief_heuristic, search_model
 from whiffclock.evaluate import METRICS
 from whiffclock.memory import clock
 from whiffclock.paper.profiles import Profile
@@ -126,13 +126,13 @@ def test_objects_show_themselves_in_one_line_compare_and_hash(plume):
     other = wc.Plume.from_array(plume.field.copy(), plume.source, "a copy")
     changed = wc.Plume.from_array(2 * plume.field, plume.source)
     cast, wider = wc.cast_and_surge(30), wc.cast_and_surge(40)
-    qmdp = neighbour("QMDP", search_model(plume, 1e-6))
+    qmdp = belief_heuristic("QMDP", search_model(plume, 1e-6))
     tests = [wc.evaluate(policy, plume, "dense", snapshots=1) for policy in (cast, cast, wider)]
     paths = [wc.search(policy, plume, (30, 22), "dense") for policy in (cast, cast, wider)]
     for one, same, different in (
         (plume, other, changed),
         (cast, wc.cast_and_surge(30), wider),
-        (qmdp, qmdp, neighbour("QMDP", qmdp.model)),
+        (qmdp, qmdp, belief_heuristic("QMDP", qmdp.model)),
         tests,
         paths,
     ):
