@@ -1,16 +1,16 @@
 """How much to compute: the paper's numbers, or fewer for a first look.
 
 The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does about
-:data:`~whiffclock.runs.jobs.SEARCHES_PER_SECOND` of them on the built-in plume: 10 to 12 seconds for an agent of
+:data:`~whiffclock.runs.jobs.SEARCHES_PER_SECOND` of them on the built-in plume: about 8 seconds for an agent of
 3,000,001 episodes. A whole reproduction, with the Bayesian agent and the report, on two cores:
 
 ========  ======  =========  =============  =======
 profile   agents  episodes   searches       time
 ========  ======  =========  =============  =======
-quick     126     250,000    33 million     1.5 min
-standard  252     1,200,000  266 million    9 min
-paper     488     3,000,001  1,396 million  44 min
-deep      1,928   3,000,001  5,787 million  3 h
+quick     162     300,000    52 million     1.5 min
+standard  228     1,200,000  241 million    7 min
+paper     488     3,000,001  1,401 million  36 min
+deep      1,928   3,000,001  5,799 million  2.5 h
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau are trained for shorter, a few for twice the episodes; a training of any length keeps the
