@@ -263,7 +263,7 @@ def test_weighted_quantiles_are_those_of_repeated_histories():
     rng = np.random.default_rng(3)
     values, weight = rng.integers(0, 50, 30).astype(float), rng.integers(1, 5, 30)
     columns = xr.DataArray(values[:, None], dims=("branch", "geometry"), coords={"geometry": ["surge_length"]})
-    found = Histories(columns, weight.astype(float), np.arange(30), np.ones((1, 30)), 10)
+    found = Histories(columns, weight.astype(float), np.arange(30), np.ones((1, 30)), 30.0, 10)
     levels = (0.1, 0.5, 0.9)
     for level, quantile in zip(levels, found.quantiles("surge_length", *levels), strict=True):
         wanted = np.quantile(np.repeat(values, weight), level, method="inverted_cdf")

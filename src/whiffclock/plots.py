@@ -14,7 +14,7 @@ from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from whiffclock.notebook import Compared, Threshold, threshold_of
 from whiffclock.paper.figures import style
 from whiffclock.paper.figures.boxes import box
-from whiffclock.paper.figures.plane import TRAINED, Void, draw_cells, draw_search, limits, wind
+from whiffclock.paper.figures.plane import TRAINED, Void, borders, draw_cells, draw_search, limits, wind
 from whiffclock.params import environment_name, require
 from whiffclock.recovery import void_path, void_steps
 
@@ -66,7 +66,7 @@ def plot_plume(
     else:
         at, label = threshold_of(threshold), "whiff probability"
         shades = LinearSegmentedColormap.from_list("", ["white", _colour(at)])
-        image = draw_cells(ax, plume.whiffs(at).probability(), _borders(plume), cmap=shades, vmin=0, vmax=1)
+        image = draw_cells(ax, plume.whiffs(at).probability(), plume.source, cmap=shades, vmin=0, vmax=1)
         title = f"{label}, {environment_name(at)}"
     ax.figure.colorbar(image, ax=ax, label=label, pad=0.01, fraction=0.03)
     wind(ax)
@@ -262,12 +262,6 @@ def _colour(threshold: float | None) -> str:
     return style.COLOURS.get("" if threshold is None else environment_name(threshold), style.GREY)
 
 
-def _borders(plume: Plume) -> tuple[float, float, float, float]:
-    """Borders of the grid, in cells from the source."""
-    (x, y), (_, length, width) = plume.source, plume.field.shape
-    return -x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5
-
-
 def _shown(plume: Plume, snapshot: int) -> np.ndarray:
     """Concentrations [x, y] of a snapshot; NaN where there is hardly any odor."""
     cells = np.asarray(plume.field[snapshot], dtype=np.float64)
@@ -276,11 +270,11 @@ def _shown(plume: Plume, snapshot: int) -> np.ndarray:
 
 def _concentration(ax: Axes, plume: Plume, snapshot: int) -> AxesImage:
     norm = LogNorm(_FAINT * plume.highest, plume.highest)
-    return draw_cells(ax, _shown(plume, snapshot), _borders(plume), norm=norm, cmap="Greys")
+    return draw_cells(ax, _shown(plume, snapshot), plume.source, norm=norm, cmap="Greys")
 
 
 def _show_all(ax: Axes, plume: Plume, x: np.ndarray, y: np.ndarray) -> None:
     """Limits that hold the grid and a path, and the names of the axes."""
-    left, right, bottom, top = _borders(plume)
+    left, right, bottom, top = borders(plume.source, plume.field.shape[1:])
     ax.set(xlim=(min(left, x.min() - 1), max(right, x.max() + 1)), xlabel=_DOWNWIND, ylabel=_ACROSS)
     ax.set(ylim=(min(bottom, y.min() - 1), max(top, y.max() + 1)), aspect="equal")

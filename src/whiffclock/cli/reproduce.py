@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def reproduce(
     *,
     profile: Annotated[
-        str, "quick, standard, paper or deep: 2, 10, 45 or 180 minutes on two cores.", Word("NAME")
+        str, "quick, standard, paper or deep: 2, 7, 36 or 150 minutes on two cores.", Word("NAME")
     ] = "quick",
     only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1.", Word("IDS")] = None,
     plume: opt.PlumeFile,

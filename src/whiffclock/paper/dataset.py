@@ -92,6 +92,8 @@ MINUS_ONLY, PLUS_ONLY, CAST, BAYES = "Q- only", "Q+ only", "cast-and-surge", "Ba
 LONGER, SAME_PATH = "single-Q, twice as long", "two modes, same path"
 KINDS = (SINGLE, TWO, HEURISTIC, MINUS_ONLY, PLUS_ONLY, CAST, BAYES, LONGER, SAME_PATH)
 ENVIRONMENT_NAMES = tuple(ENVIRONMENTS)
+#: Agents of each kind and environment in the paper.
+PAPER_AGENTS = 20
 _ENVIRONMENTS = ("environment", "trained", "tested")
 #: The ensemble of single-Q agents of each initial condition in training, in the order of the paper's columns (R10).
 CONDITIONS = {
@@ -167,15 +169,15 @@ def where_trained(values: xr.DataArray, kind: str) -> xr.DataArray:
     return found.transpose("environment", "agent", ..., missing_dims="ignore")
 
 
-def shares_without_whiff(data: Datasets) -> xr.DataArray:
+def shares_without_whiff(searches: xr.Dataset) -> xr.DataArray:
     """Share of the failures of all agents together in which nothing was smelled: float[kind, trained, tested]."""
-    failures = data.searches["failures"].sum("agent")
-    return 1 - data.searches["lost"].sum(("agent", "x")) / failures.where(failures > 0)
+    failures = searches["failures"].sum("agent")
+    return 1 - searches["lost"].sum(("agent", "x")) / failures.where(failures > 0)
 
 
 def without_whiff(data: Datasets, kind: str) -> xr.DataArray:
     """The same for one kind in its training environments: float[environment]."""
-    return where_trained(shares_without_whiff(data), kind)
+    return where_trained(shares_without_whiff(data.searches), kind)
 
 
 def best_agents(data: Datasets, kind: str) -> xr.DataArray:
@@ -194,3 +196,14 @@ def branches_in(data: Datasets, environment: str) -> xr.Dataset:
     """Forced blanks of the Bayesian agent in one environment."""
     branches = data["branches"]
     return branches.isel(branch=(branches["environment"] == environment).values)
+
+
+def effective_searches(branches: xr.Dataset) -> float:
+    """How many searches of equal weight would be as good as those behind some forced blanks.
+
+    Branches of one search have much in common, so it is searches that count: with weights w (of all their branches
+    together) they are worth (sum of w)^2 / (sum of w^2).
+    """
+    _, search = np.unique(branches["trial"], return_inverse=True)
+    each = np.bincount(search, branches["weight"])
+    return float(each.sum() ** 2 / (each**2).sum()) if each.any() else 0.0

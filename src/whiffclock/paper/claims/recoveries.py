@@ -117,14 +117,14 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
 class Histories:
     """Weighted branches of one environment, their searches, and how often each draw has each search.
 
-    Branches of one search have much in common, so it is searches that are resampled and counted: n searches with
-    weights w (of all their branches together) are worth (sum of w)^2 / (sum of w^2) searches of one weight.
+    Branches of one search have much in common, so it is searches that are resampled and counted.
     """
 
     values: xr.DataArray  # [branch, geometry]
     weight: np.ndarray  # float[branch]
     search: np.ndarray  # int[branch]
     drawn: np.ndarray  # float[draw, search]
+    effective: float  # number of searches
     fewest: int  # effective searches below which there are none
 
     @classmethod
@@ -132,13 +132,8 @@ class Histories:
         """Resample searches."""
         names, search = np.unique(branches["trial"], return_inverse=True)
         values = branches["geometry_of"].fillna(np.inf)
-        return cls(values, branches["weight"].values, search, resampled(len(names), rng), fewest)
-
-    @property
-    def effective(self) -> float:
-        """Effective number of searches."""
-        each = np.bincount(self.search, self.weight)
-        return float(each.sum() ** 2 / (each**2).sum()) if each.any() else 0.0
+        drawn = resampled(len(names), rng)
+        return cls(values, branches["weight"].values, search, drawn, ds.effective_searches(branches), fewest)
 
     def quantiles(self, name: str, *levels: float) -> list[Draws]:
         """Weighted quantiles with their draws."""

@@ -197,7 +197,7 @@ def _far_back(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
     fewest, strata = margins["failures"], resampled(data.searches.sizes["stratum"], rng)
     searches = data.facts["searches"] / data.searches.sizes["stratum"]
     parts, also = [], {}
-    without = ds.shares_without_whiff(data).sel(kind=ds.SINGLE)
+    without = ds.shares_without_whiff(data.searches).sel(kind=ds.SINGLE)
     for tested, trained in product(_SPARSE, _DENSE):
         lost = [_lost_in(data, ds.SINGLE, place, tested, near=margins["far"]) for place in (trained, tested)]
         dense, own = (ensemble(one / searches, rng, strata) for one in lost)

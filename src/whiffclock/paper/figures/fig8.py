@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from whiffclock.paper.dataset import Datasets, branches_in, in_each
+from whiffclock.paper.dataset import Datasets, branches_in, effective_searches, in_each
 from whiffclock.paper.figures import style, words
 from whiffclock.paper.figures.violins import nothing, violin
 from whiffclock.paper.quantiles import weighted_quantiles
@@ -45,7 +45,8 @@ def caption(data: Datasets) -> str:
     intro = words.caption("fig8", data)(tail=100 * _TAIL)
     if not data["branches"]["weight"].any():
         return f"{intro} The searches met no whiff to branch from, so all panels are empty."
-    effective = words.listing(words.number(_effective(data, name), ".1f") for name in style.COLOURS)
+    counts = (effective_searches(branches_in(data, name)) for name in style.COLOURS)
+    effective = words.listing(words.number(count, ".1f") for count in counts)
     return f"{intro} {words.caption('fig8_numbers', data)(effective=effective)}"
 
 
@@ -60,7 +61,7 @@ def table(data: Datasets) -> words.Table | None:
         | {
             "never returns (%)": (in_each(lambda name: 100 * _never(data, name)), ".0f"),
             "histories": (in_each(lambda name: branches_in(data, name).sizes["branch"]), ",.0f"),
-            "effective searches": (in_each(partial(_effective, data)), ".1f"),
+            "effective searches": (in_each(lambda name: effective_searches(branches_in(data, name))), ".1f"),
         }
     )
 
@@ -92,14 +93,6 @@ def _branches(data: Datasets, metric: str, environment: str) -> tuple[np.ndarray
     """Values of one metric, and weights."""
     branches = branches_in(data, environment)
     return branches["geometry_of"].sel(geometry=metric).values, branches["weight"].values
-
-
-def _effective(data: Datasets, environment: str) -> float:
-    """How many searches of equal weight would be as good."""
-    branches = branches_in(data, environment)
-    _, trial = np.unique(branches["trial"].values, return_inverse=True)
-    weights = np.bincount(trial, branches["weight"].values)
-    return float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
 
 
 def _median(data: Datasets, metric: str, environment: str) -> float:

@@ -35,18 +35,23 @@ _SHADES = 22
 
 def extent(data: Datasets, cells: xr.DataArray) -> tuple[float, float, float, float]:
     """Borders of ``cells[x, y]`` seen from the source."""
-    x, y = data.facts["source"]
-    return -x - 0.5, cells.sizes["x"] - x - 0.5, -y - 0.5, cells.sizes["y"] - y - 0.5
+    return borders(data.facts["source"], (cells.sizes["x"], cells.sizes["y"]))
+
+
+def borders(source: tuple[int, int], shape: tuple[int, ...]) -> tuple[float, float, float, float]:
+    """Borders of a grid of ``shape`` (x, y) seen from the source."""
+    (x, y), (length, width) = source, shape
+    return -x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5
 
 
 def draw_map(axes: Axes, data: Datasets, cells: xr.DataArray, **looks: Any) -> AxesImage:
     """``cells[x, y]`` as a picture, with the source; NaN is left out, and all sides of the frame are drawn."""
-    return draw_cells(axes, cells.transpose("x", "y").values, extent(data, cells), **looks)
+    return draw_cells(axes, cells.transpose("x", "y").values, data.facts["source"], **looks)
 
 
-def draw_cells(axes: Axes, cells: np.ndarray, borders: tuple[float, float, float, float], **looks: Any) -> AxesImage:
-    """An array [x, y] as a picture between ``borders`` seen from the source, which is drawn as well."""
-    image = axes.imshow(cells.T, origin="lower", extent=borders, aspect="auto", **looks)
+def draw_cells(axes: Axes, cells: np.ndarray, place: tuple[int, int], **looks: Any) -> AxesImage:
+    """An array [x, y] as a picture seen from the source, which is drawn at its ``place``."""
+    image = axes.imshow(cells.T, origin="lower", extent=borders(place, cells.shape), aspect="auto", **looks)
     axes.spines[["top", "right"]].set_visible(True)
     source(axes)
     return image

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, in_each
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, in_each, shares_without_whiff
 from whiffclock.paper.figures.style import GREY, INK, dark, tint
 from whiffclock.paper.quantiles import weighted_quantiles
 
@@ -102,14 +102,14 @@ class LastWhiffs:
         """From ``lost[agent, x]`` and ``failures[agent]``."""
         lost, failures = searches["lost"].transpose("agent", "x").values, searches["failures"].values
         each = lost.sum(axis=1)
-        lost, each, total = lost[each > 0], each[each > 0], np.nansum(failures)
+        lost, each = lost[each > 0], each[each > 0]
         return cls(
             x=searches["x"].values - float(data.facts["source"][0]),
             weights=(lost / each[:, None]).sum(axis=0),
             agents=len(each),
             count=float(len(each) ** 2 / (1 / each).sum()) if len(each) else 0.0,
             failing=100 * float(np.nanmean(failures)) / data.facts["searches"],
-            silent=100 * float(1 - each.sum() / total) if total else float("nan"),
+            silent=100 * float(shares_without_whiff(searches)),
         )
 
     @property

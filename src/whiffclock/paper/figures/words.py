@@ -11,10 +11,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from whiffclock import formatting
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, in_each
-
-#: Agents per ensemble and training episodes in the paper.
-_PAPER_AGENTS, _PAPER_EPISODES = 20, 3_000_001
+from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PAPER_AGENTS, Datasets, in_each
+from whiffclock.params import LearningSettings
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ def number(value: float, form: str = ".2f") -> str:
 def caption(name: str, data: Datasets) -> Callable[..., str]:
     """A text of ``captions.toml`` that knows the facts of the run, to be called with its other values."""
     facts, texts = data.facts, _texts()
-    less = facts["seeds"] < _PAPER_AGENTS or facts["episodes"] < _PAPER_EPISODES
+    less = facts["seeds"] < PAPER_AGENTS or facts["episodes"] < LearningSettings.episodes
     text = texts[name].replace("{run}", texts["run"] + texts["less"] * less)
     return functools.partial(" ".join(text.split()).format, **facts)
 

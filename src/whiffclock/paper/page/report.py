@@ -28,6 +28,7 @@ from whiffclock.paper.dataset import (
     CAST,
     ENVIRONMENT_NAMES,
     HEURISTIC,
+    PAPER_AGENTS,
     SINGLE,
     TWO,
     Datasets,
@@ -38,8 +39,6 @@ from whiffclock.params import ENVIRONMENTS, LearningSettings
 if TYPE_CHECKING:
     from whiffclock.paper.figures import Rendered
 
-#: Agents of each kind and environment in the paper.
-_PAPER_AGENTS = 20
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
 _SHOWN = {SINGLE: "Single-Q", TWO: "Two-Q", HEURISTIC: "2Qʰ", CAST: "Cast-and-surge", BAYES: "Bayesian"}
@@ -75,7 +74,7 @@ def report_html(data: Datasets, verdicts: Sequence[Verdict], figures: Iterable[R
     return templates().get_template("templates/report.html").render(
         title="Searching for an odor with a clock for a memory",
         facts=data.facts,
-        paper_agents=_PAPER_AGENTS,
+        paper_agents=PAPER_AGENTS,
         paper_episodes=LearningSettings.episodes,
         synthetic=any(word in data.facts["origin"] for word in ("simulated by whiffclock", "synthetic")),
         verdicts=verdicts,

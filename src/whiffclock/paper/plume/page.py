@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from whiffclock.archive import write_whole
+from whiffclock.paper.figures.plane import borders
 from whiffclock.paper.figures.style import COLOURS
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, environment_name
 from whiffclock.plume import Plume, dns
@@ -93,20 +94,15 @@ def _save(figure: Figure, title: str, about: str, path: Path) -> None:
     write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:], dpi=200))
 
 
-def _extent(plume: Plume) -> tuple[float, float, float, float]:
-    """The borders of the grid, in cells from the source."""
-    _, length, width = plume.field.shape
-    x, y = plume.source
-    return -x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5
-
-
 def _draw_snapshot(figure: Figure, axes: Axes, plume: Plume) -> None:
     """The concentration half-way through the record."""
     moment = plume.field.shape[0] // 2
     snapshot = np.asarray(plume.field[moment], dtype=float).T
     top = max(0.0, float(snapshot.max())) or plume.highest
     shown = np.ma.masked_less(snapshot, 1e-3 * top)
-    image = axes.imshow(shown, extent=_extent(plume), norm=LogNorm(1e-3 * top, top), cmap="magma_r")
+    image = axes.imshow(
+        shown, extent=borders(plume.source, plume.field.shape[1:]), norm=LogNorm(1e-3 * top, top), cmap="magma_r"
+    )
     _draw_source(axes)
     axes.set(title=f"Snapshot {moment:,} of {plume.field.shape[0]:,}", xlabel=_DOWNWIND, ylabel=_ACROSS)
     figure.colorbar(image, ax=axes, pad=0.01, fraction=0.03, label="concentration")
@@ -114,7 +110,7 @@ def _draw_snapshot(figure: Figure, axes: Axes, plume: Plume) -> None:
 
 def _draw_maps(figure: Figure, panels: Sequence[Axes], plume: Plume, maps: dict[str, np.ndarray]) -> None:
     """Whiff probability in the four environments, with the outline of the start cells, where there are any."""
-    starts, extent = np.zeros(plume.field.shape[1:], dtype=bool), _extent(plume)
+    starts, extent = np.zeros(plume.field.shape[1:], dtype=bool), borders(plume.source, plume.field.shape[1:])
     with suppress(InputError):
         starts[tuple(plume.starts(ENVIRONMENTS["sparser"], WorldSettings()).T)] = True
     for i, (axes, (name, share)) in enumerate(zip(panels, maps.items(), strict=True)):
