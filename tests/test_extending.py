@@ -17,7 +17,6 @@ from whiffclock.paper.profiles import Profile
 from whiffclock.paper.reproduce import reproduce
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.recovery import void_path, void_trajectory
-from whiffclock.runs import jobs
 from whiffclock.runs.jobs import JobStore, execute, run
 from whiffclock.runs.kinds import Evaluate, Train
 from whiffclock.runs.store import Store
@@ -69,20 +68,19 @@ def test_a_metric_is_one_entry_and_its_place_does_not_matter(plume, tmp_path, mo
         assert one.verdict == other.verdict
 
 
-def test_an_engine_is_one_function(plume, tmp_path, monkeypatch):
+def test_an_engine_is_one_function(plume, tmp_path):
     done = []
 
-    def one_by_one(todo, plume, store, workers, progress):
+    def one_by_one(todo, plume, store, progress):
         for job in todo:
             run(job, plume, store, progress)
             done.append(job)
         return [0.0] * len(todo)
 
-    monkeypatch.setitem(jobs.ENGINES, "one by one", one_by_one)
     job = Train(plume.fingerprint, 3e-6, make_memory({"maker": "clock", "length": 40}), LearningSettings.shortened(60))
     test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2))
     first, second = JobStore(Store(tmp_path / "a")), JobStore(Store(tmp_path / "b"))
-    execute([test], plume, first, engine="one by one")
+    execute([test], plume, first, one_by_one)
     execute([test], plume, second)
     assert done == [job, test]
     for one in done:

@@ -13,7 +13,7 @@ from whiffclock.memory import clock, window
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.runs import kinds
-from whiffclock.runs.jobs import Account, Job, JobStore, execute, missing, run, work_in
+from whiffclock.runs.jobs import ONE_THREAD, Account, Job, JobStore, execute, missing, run, threads, work_in
 from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, OneMode, Train
 from whiffclock.runs.store import Store
 
@@ -118,12 +118,12 @@ def test_nested_jobs_are_computed_first_and_each_once(plume, store):
     assert [job.number for job in missing(jobs, store)] == [1, 2, 4, 3]
     assert work_in(missing(jobs, store), plume) == 20
     heard, account = [], Account()
-    done = execute(jobs, plume, store, 3, heard.append, account)
+    done = execute(jobs, plume, store, threads(3), heard.append, account)
     assert len(done) == 4
     assert sum(heard) == 20  # the cost, whatever the job itself has reported
     assert account.made == {"making nobody": 4}
     assert [run(job, plume, store) for job in jobs] == [6, 5, 1, 5]
-    assert execute([*jobs, Sum(9)], plume, store, 1, None, account) == [Sum(9)]
+    assert execute([*jobs, Sum(9)], plume, store, ONE_THREAD, None, account) == [Sum(9)]
     assert account.found["making nobody"] == 3
     assert account.made == {"making nobody": 5}
 
@@ -139,7 +139,7 @@ def test_a_job_waits_for_what_another_worker_computes(plume, store, monkeypatch)
         return compute(self, plume, needed, tick)
 
     monkeypatch.setattr(Sum, "compute", slow)
-    execute([Sum(10 + i, Sum(1)) for i in range(4)], plume, store, 4)
+    execute([Sum(10 + i, Sum(1)) for i in range(4)], plume, store, threads(4))
     assert order[0] == 1
     assert sorted(order[1:]) == [10, 11, 12, 13]
 
@@ -154,7 +154,7 @@ def test_a_failing_job_loses_only_itself(plume, store, monkeypatch):
 
     monkeypatch.setattr(Sum, "compute", failing)
     with pytest.raises(ZeroDivisionError):
-        execute([Sum(1), Sum(2), Sum(3)], plume, store, 1)
+        execute([Sum(1), Sum(2), Sum(3)], plume, store)
     assert store.has(Sum(1))
     assert Sum(2) in missing([Sum(1), Sum(2), Sum(3)], store)
 
@@ -203,7 +203,7 @@ def test_a_failing_prerequisite_stops_those_that_wait_for_it(plume, store, monke
     monkeypatch.setattr(Sum, "compute", failing)
     began = time.perf_counter()
     with pytest.raises(ZeroDivisionError):
-        execute([Sum(10 + i, Sum(1)) for i in range(4)], plume, store, 4)
+        execute([Sum(10 + i, Sum(1)) for i in range(4)], plume, store, threads(4))
     assert time.perf_counter() - began < 3
     assert len(missing([Sum(10, Sum(1))], store)) == 2
 
@@ -212,7 +212,7 @@ def test_what_rests_on_jobs_that_are_not_kept_comes_after_their_needs(plume, sto
     first, second = training(plume), training(plume, 1)
     nested = test_of(OneMode(HeuristicTwoQ(first, second, 7), 1), plume)
     assert missing([nested, first], store) == [first, second, nested]
-    execute([nested], plume, store, 3)
+    execute([nested], plume, store, threads(3))
     assert missing([nested], store) == []
 
 

@@ -42,7 +42,7 @@ from whiffclock.plume.files import write_plume
 from whiffclock.recovery import void_path
 from whiffclock.runs import kinds
 from whiffclock.runs.ensembles import TAUS, TauScan, choose_tau
-from whiffclock.runs.jobs import JobStore, run
+from whiffclock.runs.jobs import JobStore, run, threads
 from whiffclock.runs.store import Store
 
 TINY = Profile(
@@ -145,7 +145,7 @@ def test_interruptions_leave_no_trace(whole, plume, store, tmp_path, seed):
                 raise KeyboardInterrupt
 
         try:
-            done = reproduce(Study(plume, TINY), again, workers=1 + seed, progress=progress)
+            done = reproduce(Study(plume, TINY), again, engine=threads(1 + seed), progress=progress)
             break
         except KeyboardInterrupt:
             stops += 1
@@ -155,7 +155,7 @@ def test_interruptions_leave_no_trace(whole, plume, store, tmp_path, seed):
 
 
 def test_the_number_of_workers_does_not_matter(whole, plume, store, tmp_path):
-    reproduce(Study(plume, TINY), JobStore(Store(tmp_path)), workers=4)
+    reproduce(Study(plume, TINY), JobStore(Store(tmp_path)), engine=threads(4))
     assert contents(tmp_path) == contents(store.store.folder)
 
 

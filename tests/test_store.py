@@ -22,7 +22,7 @@ from whiffclock.plume import Plume
 from whiffclock.plume.files import write_plume
 from whiffclock.policy import TablePolicy
 from whiffclock.runs.ensembles import PolicyFolder
-from whiffclock.runs.jobs import JobStore, execute
+from whiffclock.runs.jobs import JobStore, execute, threads
 from whiffclock.runs.jobs import run as result_of
 from whiffclock.runs.kinds import Train
 from whiffclock.runs.store import FORMAT, Label, Store, plain, read_record
@@ -218,7 +218,7 @@ def jobs_on(plume):
 
 def train_into(store, jobs, plume, workers=1, progress=None):
     """Train what is not in the store; how many that were."""
-    return len(execute(jobs, plume, JobStore(store), workers, progress))
+    return len(execute(jobs, plume, JobStore(store), threads(workers), progress))
 
 
 def test_policies_in_the_store_are_policies_in_a_folder(plume, store, tmp_path):

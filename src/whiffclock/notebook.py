@@ -38,7 +38,7 @@ from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.runs.engine import cores, run_jobs
 from whiffclock.runs.ensembles import Comparison, Row
-from whiffclock.runs.jobs import JobStore, Tick, run, work_in
+from whiffclock.runs.jobs import JobStore, Tick, run, threads, work_in
 from whiffclock.runs.kinds import Given, Solve
 from whiffclock.runs.store import Store
 from whiffclock.search import PlumeWorld, Trajectory, trajectory
@@ -297,7 +297,7 @@ def compare(
     comparison = Comparison(plume, given, at, world or WorldSettings(), how, everywhere)
     tests = [job for jobs in comparison.tests().values() for job in jobs]
     with TemporaryDirectory() as folder, progress_bar("testing", work_in(tests, plume)) as progress:
-        return Compared(tuple(comparison.rows(JobStore(Store(Path(folder))), cores(), progress)))
+        return Compared(tuple(comparison.rows(JobStore(Store(Path(folder))), threads(cores()), progress)))
 
 
 def search(
@@ -444,7 +444,7 @@ def reproduce(
     store = JobStore(Store(Path(folder) / "runs"))
     total, done = outlook(study, store, chosen)
     with progress_bar("reproducing", total, done) as progress:
-        data = run_all(study, store, chosen, workers or cores(), progress).datasets
+        data = run_all(study, store, chosen, threads(workers or cores()), progress).datasets
     data.save(Path(folder) / "data")
     write_report(data, Path(folder))
     return data

@@ -17,6 +17,7 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.words import Word, described
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, WorldSettings, environment_name, require
+from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
     from whiffclock.evaluate import Evaluation
@@ -116,6 +117,7 @@ def compare(
     settings: EvaluationSettings,
     world: opt.World,
     store: Annotated[Path | None, "Folder in which results are cached; default: none.", Word("DIR")] = None,
+    engine: EngineSettings,
     json: opt.AsJson = False,
 ) -> None:
     """Compare ensembles with each other, with 2Q^h and with tuned cast-and-surge.
@@ -126,7 +128,6 @@ def compare(
 
     from whiffclock.evaluate import own_horizon
     from whiffclock.paper.tables import comparison_table
-    from whiffclock.runs.engine import cores
     from whiffclock.runs.ensembles import Comparison, find_policies, heuristic_ensemble
     from whiffclock.runs.jobs import JobStore, missing, work_in
     from whiffclock.runs.kinds import Given
@@ -141,11 +142,11 @@ def compare(
     dense, sparse = ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"]
     composed = heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
     comparison = Comparison(field, [*found, *composed], thresholds, world, settings, everywhere)
-    with TemporaryDirectory() as folder, opt.progress_bar("searches") as bar:
+    with TemporaryDirectory() as folder, engine.open(opt.say) as pool, opt.progress_bar("searches") as bar:
         results = JobStore(Store(store or Path(folder)))
         tests = [job for jobs in comparison.tests().values() for job in jobs]
         bar.begin("evaluating", work_in(missing(tests, results), field))
-        rows = comparison.rows(results, cores(), bar.advance)
+        rows = comparison.rows(results, pool, bar.advance)
     if json:
         opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in rows]})
         return

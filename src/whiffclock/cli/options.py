@@ -17,6 +17,7 @@ from rich.text import Text
 from whiffclock.cli.words import Spelling, Word, changed_options
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require, require_threshold
 from whiffclock.plume.layouts import ReadSettings
+from whiffclock.runs.engine import EngineError
 
 if TYPE_CHECKING:
     from whiffclock.cli.progress import Bar
@@ -34,8 +35,12 @@ Environment = Annotated[
 ]
 Force = Annotated[bool, "Replace an existing file."]
 StoreFolder = Annotated[Path | None, "Folder in which results are cached; default: inside DIR of --out.", Word("DIR")]
-Workers = Annotated[int | None, "Jobs at the same time; default: number of cores."]
 AsJson = Annotated[bool, "Print JSON."]
+
+
+def say(line: str) -> None:
+    """Print a line for the user on stderr."""
+    messages.print(line, soft_wrap=True, highlight=False)
 
 
 def require_new(path: Path | None, force: bool) -> None:
@@ -175,17 +180,17 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def job_bar(stage: str, total: float, folder: Path, unit: str = "episodes", done: float = 0) -> Iterator[Bar]:
-    """Progress of jobs whose results go to ``folder``. Ctrl-C ends it with a message that names what is kept."""
+    """Progress of jobs whose results go to ``folder``. Ctrl-C and lost workers end it with a message."""
     try:
         with progress_bar(unit) as bar:
             bar.begin(stage, total, done)
             bar.enter(stage)
             yield bar
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, EngineError) as error:
         kept = f"finished work is in {folder}; the same command continues from there"
         message = kept if any(folder.rglob("*.npz")) else "nothing was finished"
-        messages.print(f"whiffclock: stopped; {message}.", soft_wrap=True)
-        raise typer.Exit(130) from None
+        say(f"whiffclock: {error if isinstance(error, EngineError) else 'stopped'}; {message}.")
+        raise typer.Exit(1 if isinstance(error, EngineError) else 130) from None
 
 
 def progress_bar(unit: str) -> Bar:

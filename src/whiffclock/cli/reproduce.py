@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.words import Word, described
-from whiffclock.params import require
+from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +28,7 @@ def reproduce(
     plume: opt.PlumeFile,
     out: Annotated[Path, "Folder for report, figures and claims.", Word("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
-    workers: opt.Workers = None,
+    engine: EngineSettings,
 ) -> None:
     """Reproduce the paper: train and evaluate agents, draw the figures, test the claims.
 
@@ -37,7 +37,6 @@ def reproduce(
 
     Example: whiffclock reproduce --profile standard --only fig3,fig7
     """
-    require(workers is None or workers >= 1, f"--workers is {workers}; it must be at least 1.")
     from whiffclock.archive import require_writable
     from whiffclock.paper.claims import judge
     from whiffclock.paper.ensembles import Study
@@ -46,7 +45,6 @@ def reproduce(
     from whiffclock.paper.reproduce import outlook, parse_figures
     from whiffclock.paper.reproduce import reproduce as run
     from whiffclock.paper.tables import claims_table
-    from whiffclock.runs.engine import cores
     from whiffclock.runs.jobs import JobStore
     from whiffclock.runs.store import Store
 
@@ -58,8 +56,11 @@ def reproduce(
     study, results = Study(field, numbers), JobStore(Store(folder))
     total, finished = outlook(study, results, figures)
     opt.messages.print(f"Plume: {field.origin}. Profile: {profile}.")
-    with opt.job_bar("reproducing", max(1, total), folder, "searches", finished) as bar:
-        done = run(study, results, figures, workers or cores(), bar.advance, bar.enter)
+    with (
+        engine.open(opt.say) as pool,
+        opt.job_bar("reproducing", max(1, total), folder, "searches", finished) as bar,
+    ):
+        done = run(study, results, figures, pool, bar.advance, bar.enter)
         bar.enter("writing the report")
         began = time.perf_counter()
         done.datasets.save(out / "data")

@@ -10,6 +10,7 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import InputError, LearningSettings, environment_name, require
+from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
     from whiffclock.memory import Memory
@@ -40,7 +41,7 @@ def train(
     ] = False,
     world: opt.World,
     store: opt.StoreFolder = None,
-    workers: opt.Workers = None,
+    engine: EngineSettings,
     force: Annotated[bool, "Replace policies that were trained with other settings."] = False,
     json: opt.AsJson = False,
 ) -> None:
@@ -53,7 +54,6 @@ def train(
     """
     from whiffclock.archive import require_writable
     from whiffclock.memory import parse_memory
-    from whiffclock.runs.engine import cores
     from whiffclock.runs.ensembles import PolicyFolder, TauScan, choose_tau, policy_path
     from whiffclock.runs.jobs import execute, missing, run, work_in
     from whiffclock.runs.kinds import Train
@@ -62,10 +62,9 @@ def train(
 
     require(seeds >= 1, f"--seeds is {seeds}; at least one agent is needed.")
     require(first_seed >= 0, f"The seed is {first_seed}; it must be 0 or more.")
-    require(workers is None or workers >= 1, f"--workers is {workers}; it must be at least 1.")
     decay = LearningSettings.shortened(learning.episodes).alpha_decay if decay is None else decay
     learning = replace(learning, alpha_decay=decay, epsilon_decay=decay)
-    taus, at_once = parse_taus(tau), workers or cores()
+    taus = parse_taus(tau)
     require(memory.startswith("clock") or tau is None, f"--tau belongs to the clock; the memory is {memory}.")
 
     def remembered(found: tuple[int, ...]) -> Memory:
@@ -78,21 +77,22 @@ def train(
     for threshold in chosen:  # bad input is found before any work is done
         start_cells(field, threshold, world, learning.horizon)
     kept = Store(store) if store is not None else None
-    if taus is None:
-        scan = TauScan(seeds=min(3, seeds), episodes=max(1, round(learning.episodes / 3)), horizon=learning.horizon)
-        agents = [job for t in chosen for jobs in scan.trainings(field, t, world).values() for job in jobs]
-        scanned = PolicyFolder(out, [], kept)
-        with opt.job_bar("choosing tau", work_in(missing(agents, scanned), field), out) as bar:
-            for threshold in chosen:
-                chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, at_once, bar.advance),)
-    jobs = [
-        Train(field.fingerprint, threshold, remembered(found), learning, world, seed)
-        for threshold, found in chosen.items()
-        for seed in range(first_seed, first_seed + seeds)
-    ]
-    folder = PolicyFolder(out, jobs, kept, force=force)
-    with opt.job_bar(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field), out) as bar:
-        fresh = {job.key for job in execute(jobs, field, folder, at_once, bar.advance)}
+    with engine.open(opt.say) as pool:
+        if taus is None:
+            scan = TauScan(seeds=min(3, seeds), episodes=max(1, round(learning.episodes / 3)), horizon=learning.horizon)
+            agents = [job for t in chosen for jobs in scan.trainings(field, t, world).values() for job in jobs]
+            scanned = PolicyFolder(out, [], kept)
+            with opt.job_bar("choosing tau", work_in(missing(agents, scanned), field), out) as bar:
+                for threshold in chosen:
+                    chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, pool, bar.advance),)
+        jobs = [
+            Train(field.fingerprint, threshold, remembered(found), learning, world, seed)
+            for threshold, found in chosen.items()
+            for seed in range(first_seed, first_seed + seeds)
+        ]
+        folder = PolicyFolder(out, jobs, kept, force=force)
+        with opt.job_bar(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field), out) as bar:
+            fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
     if not json:
         opt.out.print(f"{len(fresh)} policies trained, {len(jobs) - len(fresh)} found, in {out}/ ({field.origin}).")
         opt.hint(f"compare {out}", plume, world)

@@ -14,7 +14,7 @@ from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.paper.ensembles import AFTER_SCAN, Study
 from whiffclock.paper.figures import FIGURES, drawing
 from whiffclock.params import ENVIRONMENTS, require
-from whiffclock.runs.jobs import Account, JobStore, Tick, execute, missing, work_in
+from whiffclock.runs.jobs import ONE_THREAD, Account, Engine, JobStore, Tick, execute, missing, work_in
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ def reproduce(
     study: Study,
     store: JobStore,
     figures: Sequence[str] = tuple(FIGURES),
-    workers: int = 1,
+    engine: Engine = ONE_THREAD,
     progress: Tick | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Reproduction:
-    """Compute what is missing, ``workers`` jobs at a time, and return the datasets of ``figures``.
+    """Compute what is missing with an engine, and return the datasets of ``figures``.
 
     ``progress`` is called with the work done since its last call, in searches, from any thread; ``say`` with
     the name of the stage.
@@ -86,11 +86,11 @@ def reproduce(
         study.plume.starts(threshold, study.world)
     if "tau scan training" in needs:
         say("choosing tau")
-        execute(study.jobs(["tau scan training"]), study.plume, store, workers, progress, account)
+        execute(study.jobs(["tau scan training"]), study.plume, store, engine, progress, account)
         study = study.with_taus(store)
     say("training and evaluating")
     others = study.jobs(need for need in needs if need != "tau scan training")
-    execute(others, study.plume, store, workers, progress, account)
+    execute(others, study.plume, store, engine, progress, account)
     say("collecting datasets")
     before = time.perf_counter()
     datasets = Collector(study, store, needs, figures).datasets()

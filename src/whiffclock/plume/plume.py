@@ -9,11 +9,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whiffclock.params import WorldSettings, require, require_threshold
+from whiffclock.params import InputError, WorldSettings, require, require_threshold
 from whiffclock.plume.whiffs import Whiffs, single, start_cells, threshold_field, time_chunks
 
 if TYPE_CHECKING:
     from whiffclock.plume.whiffs import Field
+
+
+@dataclass(frozen=True)
+class Absent:
+    """The field of a plume whose concentrations are elsewhere."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def chunks(self) -> tuple[tuple[int, ...], ...]:
+        """One chunk."""
+        return tuple((size,) for size in self.shape)
+
+    def __getitem__(self, index: object) -> np.ndarray:
+        raise InputError("The concentrations of this plume are elsewhere; here are whiffs at some thresholds only.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,6 +112,21 @@ class Plume:
     def _between(self, first: int, end: int, role: str, held_out_from: str = "") -> Plume:
         origin = f"{self.origin}, {role} part: snapshots {first}:{end} of {self.field.shape[0]}"
         return Plume(self.field[first:end], self.source, origin, held_out_from)
+
+    def without_field(self) -> Plume:
+        """The same plume without concentrations and whiffs, to be sent elsewhere; :meth:`add_whiffs` adds whiffs."""
+        light = object.__new__(Plume)
+        absent = {"field": Absent(self.field.shape, self.field.dtype), "_whiffs": {}}
+        vars(light).update(vars(self) | absent)
+        return light
+
+    def has_whiffs(self, threshold: float) -> bool:
+        """Whether the whiff record at ``threshold`` has been made."""
+        return threshold in self._whiffs
+
+    def add_whiffs(self, record: Whiffs) -> None:
+        """Take a record that another process has made of the same plume."""
+        self._whiffs[record.threshold] = record
 
     def reaches(self, threshold: float) -> bool:
         """Whether there is any whiff at ``threshold``."""

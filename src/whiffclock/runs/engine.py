@@ -1,21 +1,37 @@
-"""Jobs in parallel threads.
+"""Where jobs run: threads of this process, local processes, or a Dask cluster.
 
-The kernels release the interpreter's lock, so threads use all cores, share one copy of the plume, and need no start-up.
-A job's result depends on its own settings and seed alone, never on the number of workers.
+A job's result depends on its own settings and seed alone: every engine gives the same bits, with any number of workers.
+
+Threads are the default. The kernels release the interpreter's lock, so threads use all cores, share one copy of the
+plume, and need no start-up. Processes and Dask workers are in :mod:`whiffclock.runs.remote`.
 """
+
+from __future__ import annotations
 
 import os
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
+
+from whiffclock.params import Settings, require
+
+if TYPE_CHECKING:
+    from whiffclock.runs.jobs import Engine
 
 Result = TypeVar("Result")
-Job = Callable[[Callable[[int], None]], Result]
+Work = Callable[[Callable[[int], None]], Result]
+Say = Callable[[str], None]
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
     """Raised inside a job when the run is being stopped."""
+
+
+class EngineError(RuntimeError):
+    """Workers, or their scheduler, are gone; the message is one sentence. Finished results are kept."""
 
 
 def cores() -> int:
@@ -23,7 +39,42 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_jobs(jobs: Sequence[Job[Result]], workers: int, progress: Callable[[int], None] | None = None) -> list[Result]:
+@dataclass(frozen=True)
+class EngineSettings(Settings):
+    """Where jobs run, and how many at the same time; a scheduler implies Dask."""
+
+    engine: Annotated[Literal["threads", "processes", "dask"], "Where jobs run."] = "threads"
+    workers: Annotated[int | None, "Jobs at the same time; default: number of cores."] = None
+    scheduler: Annotated[str | None, "Address or scheduler file of a running Dask cluster."] = None
+
+    def __post_init__(self) -> None:
+        if self.scheduler is not None:
+            dask = self.engine in (EngineSettings.engine, "dask")
+            require(dask, f"A scheduler belongs to the engine dask; the engine is {self.engine}.")
+            require(self.workers is None, "The number of workers is that of the cluster; leave out --workers.")
+            object.__setattr__(self, "engine", "dask")
+        known = self.engine in ("threads", "processes", "dask")
+        require(known, f"The engine is {self.engine!r}; it must be threads, processes or dask.")
+        enough = self.workers is None or 1 <= self.workers <= 1024
+        require(enough, f"--workers is {self.workers}; it must lie between 1 and 1024.")
+
+    @property
+    def at_once(self) -> int:
+        """Number of workers, where they are ours."""
+        return self.workers or cores()
+
+    def open(self, say: Say = lambda line: None) -> AbstractContextManager[Engine]:
+        """The engine, for any number of calls; ``say`` is called with lines for the user, such as an address."""
+        from whiffclock.runs import jobs, remote
+
+        if self.engine == "threads":
+            return nullcontext(jobs.threads(self.at_once))
+        if self.engine == "processes":
+            return remote.Processes(self.at_once, say)
+        return remote.Cluster(self.at_once, self.scheduler, say)
+
+
+def run_jobs(jobs: Sequence[Work[Result]], workers: int, progress: Callable[[int], None] | None = None) -> list[Result]:
     """Run all jobs, ``workers`` at a time; results in the order of the jobs. The first failure stops all of them.
 
     Each job gets a function to call with the amount of work done since the last call, which raises :class:`Stopped`

@@ -31,7 +31,7 @@ from whiffclock.params import (
 )
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
-from whiffclock.runs.jobs import Job, JobStore, Tick, execute, run
+from whiffclock.runs.jobs import ONE_THREAD, Engine, Job, JobStore, Tick, execute, run
 from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, Train
 from whiffclock.runs.store import Store
 
@@ -81,12 +81,12 @@ def choose_tau(
     world: WorldSettings,
     scan: TauScan,
     store: JobStore,
-    workers: int = 1,
+    engine: Engine = ONE_THREAD,
     progress: Tick | None = None,
 ) -> int:
     """tau of the two-Q agents in an environment; the agents of the scan are stored."""
     trainings = scan.trainings(plume, threshold, world)
-    execute([job for jobs in trainings.values() for job in jobs], plume, store, workers, progress)
+    execute([job for jobs in trainings.values() for job in jobs], plume, store, engine, progress)
     return balanced(scan_shares(trainings, plume, store))
 
 
@@ -245,10 +245,10 @@ class Comparison:
     def _test(self, policy: Job, threshold: float) -> Job:
         return Evaluate(policy, self.plume.fingerprint, threshold, self.world, self.settings)
 
-    def rows(self, store: JobStore, workers: int = 1, progress: Tick | None = None) -> list[Row]:
+    def rows(self, store: JobStore, engine: Engine = ONE_THREAD, progress: Tick | None = None) -> list[Row]:
         """Run the tests that are missing; return one row per ensemble."""
         tests = self.tests()
-        execute([job for jobs in tests.values() for job in jobs], self.plume, store, workers, progress)
+        execute([job for jobs in tests.values() for job in jobs], self.plume, store, engine, progress)
         rows = []
         for (environment, agent), jobs in tests.items():
             evaluations, note = [run(job, self.plume, store) for job in jobs], ""

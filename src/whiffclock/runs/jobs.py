@@ -73,6 +73,13 @@ class Job:
         found = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in found.items() if isinstance(value, Job)}
 
+    @property
+    def thresholds(self) -> set[float]:
+        """Thresholds of the whiff records that it needs, with those of the jobs it depends on."""
+        start = getattr(getattr(self, "world", None), "start_threshold", None)
+        own = {value for value in (getattr(self, "threshold", None), start) if value is not None}
+        return own.union(*(other.thresholds for other in self.needs.values()))
+
     def cost(self, plume: Plume) -> int:
         """About how much work it is, in searches: one episode of training, or one search of a table policy."""
         return 0
@@ -170,41 +177,47 @@ def missing(jobs: Iterable[Job], store: JobStore) -> list[Job]:
     return sorted(found.values(), key=lambda job: depth[job.key])
 
 
+#: Where jobs run. An engine computes jobs without results, dependencies first. It keeps the results,
+#: calls its last argument with the work done (which may raise to stop), and returns core-seconds.
+Engine = Callable[[Sequence[Job], Plume, JobStore, Tick | None], list[float]]
+
+
+def threads(workers: int) -> Engine:
+    """Jobs on threads of this process, which keep each result at once: an interruption loses only unfinished jobs."""
+
+    def compute(jobs: Sequence[Job], plume: Plume, store: JobStore, progress: Tick | None) -> list[float]:
+        done = {job.key: threading.Event() for job in jobs}
+        return run_jobs([partial(_perform, job, plume, store, done) for job in jobs], workers, progress)
+
+    return compute
+
+
+ONE_THREAD = threads(1)
+
+
 def execute(
     jobs: Sequence[Job],
     plume: Plume,
     store: JobStore,
-    workers: int = 1,
+    engine: Engine = ONE_THREAD,
     progress: Tick | None = None,
     account: Account | None = None,
-    engine: str = "threads",
 ) -> list[Job]:
-    """Compute and keep the results that are missing, ``workers`` at a time; returns the jobs that were computed."""
+    """Compute and keep the results that are missing; returns the jobs that were computed."""
     account = Account() if account is None else account
     todo = missing(jobs, store)
     keys = {job.key for job in todo}
     for job in {job.key: job for job in jobs if job.kept}.values():
         account.found[job.task] += job.key not in keys
-    for job, seconds in zip(todo, ENGINES[engine](todo, plume, store, workers, progress), strict=True):
+    for job, seconds in zip(todo, engine(todo, plume, store, progress), strict=True):
         account.made[job.task] += 1
         account.seconds[job.task] += seconds
     return todo
 
 
-def threads(jobs: Sequence[Job], plume: Plume, store: JobStore, workers: int, progress: Tick | None) -> list[float]:
-    """Jobs on threads of this process, which keep each result at once: an interruption loses only unfinished jobs."""
-    done = {job.key: threading.Event() for job in jobs}
-    return run_jobs([partial(_perform, job, plume, store, done) for job in jobs], workers, progress)
-
-
-#: Where jobs run, by name. An engine computes jobs without results, dependencies first. It
-#: keeps the results, calls its last argument with the work done (which may raise to stop), and returns core-seconds.
-ENGINES: dict[str, Callable[[Sequence[Job], Plume, JobStore, int, Tick | None], list[float]]] = {"threads": threads}
-
-
 def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.Event], tick: Tick) -> float:
     """Run one job after those it depends on; returns core-seconds."""
-    for other in _nested(job):
+    for other in nested(job):
         while other.key in done and not done[other.key].wait(0.2):
             tick(0)  # dependencies come first in the order of jobs: a worker has it, or it failed
     start, left = time.thread_time(), job.cost(plume)
@@ -221,10 +234,11 @@ def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.
     return time.thread_time() - start
 
 
-def _nested(job: Job) -> Iterator[Job]:
+def nested(job: Job) -> Iterator[Job]:
+    """All jobs that a job depends on, directly or not."""
     for other in job.needs.values():
         yield other
-        yield from _nested(other)
+        yield from nested(other)
 
 
 def work_in(jobs: Iterable[Job], plume: Plume) -> int:

@@ -1,0 +1,303 @@
+"""Engines in other processes: local ones, or the workers of a Dask cluster.
+
+A worker gets a job, the results it depends on, and the whiffs of the plume at the thresholds it needs, which it keeps
+for later jobs: about a megabyte each, whatever the size of the odor field. It sends back the arrays of the result,
+which this process stores. Scheduling, work stealing and retries are left to the pool or to Dask.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import queue
+import shutil
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from functools import partial
+from graphlib import TopologicalSorter
+from pathlib import Path
+from tempfile import mkdtemp
+from types import ModuleType
+from typing import Any, Self
+
+import numpy as np
+
+from whiffclock import __version__
+from whiffclock.params import InputError, require
+from whiffclock.plume import Plume
+from whiffclock.plume.whiffs import Whiffs
+from whiffclock.runs.engine import EngineError, Say
+from whiffclock.runs.jobs import Job, JobStore, Tick, nested, run
+from whiffclock.runs.store import Store
+
+Arrays = dict[str, np.ndarray]
+
+#: Jobs handed out at the same time; the others wait here, not in the memory of a scheduler.
+_MOST_HANDED_OUT = 1000
+#: How often local processes are started again after one of them died.
+_MOST_DEATHS = 3
+_MOST_PLUMES = 16
+
+#: Plumes of this worker, by fingerprint.
+_PLUMES: dict[str, Plume] = {}
+
+
+def perform(
+    job: Job, plume: Plume, words: dict[float, np.ndarray | Path], needed: dict[str, Arrays], version: str
+) -> tuple[Arrays, float]:
+    """On a worker: the arrays of a job's result, and core-seconds.
+
+    ``words`` are the whiffs by threshold, or files of them; ``needed`` are arrays of results by the keys of their jobs.
+    """
+    require(version == __version__, f"a worker has whiffclock {__version__}, and this is {version}")
+    start = time.thread_time()
+    if len(_PLUMES) > _MOST_PLUMES:
+        _PLUMES.clear()
+    plume = _PLUMES.setdefault(plume.fingerprint, plume)
+    for threshold, record in words.items():
+        if not plume.has_whiffs(threshold):
+            array = np.load(record) if isinstance(record, Path) else _writable(record)
+            plume.add_whiffs(Whiffs(array, plume.field.shape[2], threshold, plume.source))
+    store = Sent({key: {name: _writable(a) for name, a in arrays.items()} for key, arrays in needed.items()})
+    run(job, plume, store)
+    return store.arrays[job.key], time.thread_time() - start
+
+
+def _writable(array: np.ndarray) -> np.ndarray:
+    """Kernels are compiled for arrays that can be written; those from a network cannot."""
+    return array if array.flags.writeable else array.copy()
+
+
+class Sent(JobStore):
+    """Results in memory, by key: those that came with a job, and its own."""
+
+    def __init__(self, arrays: dict[str, Arrays]) -> None:
+        super().__init__(Store(Path()))
+        self.arrays = arrays
+
+    def has(self, job: Job) -> bool:
+        return job.key in self.arrays
+
+    def load(self, job: Job, plume: Plume) -> Any:
+        return job.unpack(self.arrays[job.key], plume, Path(job.key))
+
+    def save(self, job: Job, result: Any) -> None:
+        self.arrays[job.key] = job.pack(result)
+
+
+def _put(finished: queue.SimpleQueue[tuple[str, Future]], key: str, future: Future) -> None:
+    finished.put((key, future))
+
+
+def _needed(job: Job, plume: Plume, store: JobStore) -> dict[str, Arrays]:
+    """Arrays of the stored results that a job depends on, by key."""
+    found: dict[str, Arrays] = {}
+    for other in job.needs.values():
+        found |= {other.key: other.pack(store.load(other, plume))} if other.kept else _needed(other, plume, store)
+    return found
+
+
+class Remote:
+    """Base of these engines: hands out jobs when what they depend on is there, and stores their results.
+
+    Subclasses give an executor, and say how whiffs reach a worker. It is used in a ``with`` statement.
+    """
+
+    executor: Executor
+
+    def __init__(self, workers: int, say: Say) -> None:
+        self.workers, self.say = workers, say
+        self._shared: dict[tuple[str, float], Any] = {}
+
+    def send_words(self, name: str, words: np.ndarray) -> Any:
+        """Make whiffs available to all workers; returns an argument that stands for them."""
+        raise NotImplementedError
+
+    def submit(self, job: Job, *args: Any) -> Future[tuple[Arrays, float]]:
+        """Hand out a job."""
+        return self.executor.submit(perform, job, *args)
+
+    def restart(self, error: BaseException) -> None:
+        """Replace the workers, if that mends the error; otherwise raise it."""
+        raise error
+
+    def __call__(self, jobs: Sequence[Job], plume: Plume, store: JobStore, progress: Tick | None) -> list[float]:
+        todo, light, seconds = {job.key: job for job in jobs}, plume.without_field(), dict[str, float]()
+        order = TopologicalSorter({job.key: {o.key for o in nested(job)} & todo.keys() for job in jobs})
+        order.prepare()
+        ready, handed = deque(order.get_ready()), dict[str, Future]()
+        finished: queue.SimpleQueue[tuple[str, Future]] = queue.SimpleQueue()
+        try:
+            while order.is_active():
+                while ready and len(handed) < _MOST_HANDED_OUT:
+                    job = todo[key := ready.popleft()]
+                    words = {threshold: self._words(plume, threshold) for threshold in job.thresholds}
+                    handed[key] = self.submit(job, light, words, _needed(job, plume, store), __version__)
+                    handed[key].add_done_callback(partial(_put, finished, key))
+                try:
+                    key, future = finished.get(timeout=0.2)  # waking up lets the main thread see Ctrl-C everywhere
+                except queue.Empty:
+                    continue
+                if handed.get(key) is not future:
+                    continue  # of workers that have been replaced
+                try:
+                    arrays, seconds[key] = future.result()
+                except (Exception, CancelledError) as error:
+                    self.restart(error)
+                    ready.extendleft(reversed(handed))
+                    handed.clear()
+                    continue
+                job = todo[key]
+                store.save(job, job.unpack(arrays, plume, Path(key)))
+                del handed[key]
+                order.done(key)
+                ready.extend(order.get_ready())
+                if progress is not None:
+                    progress(job.cost(plume))
+        finally:
+            for future in handed.values():
+                future.cancel()
+        return [seconds[job.key] for job in jobs]
+
+    def _words(self, plume: Plume, threshold: float) -> Any:
+        name = plume.fingerprint, threshold
+        if name not in self._shared:
+            self._shared[name] = self.send_words(f"{plume.fingerprint}-{threshold!r}", plume.whiffs(threshold).words)
+        return self._shared[name]
+
+
+class Processes(Remote):
+    """Processes of this machine, which find whiffs in files of a temporary folder."""
+
+    def __enter__(self) -> Self:
+        self._deaths, self._others = 0, {*multiprocessing.active_children()}
+        self._folder = Path(mkdtemp(prefix="whiffclock-"))
+        self._start()
+        return self
+
+    def _start(self) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self.executor = ProcessPoolExecutor(self.workers, spawn, _begin, (self._folder,))
+
+    def send_words(self, name: str, words: np.ndarray) -> Path:
+        np.save(self._folder / f"{name}.npy", words)
+        return self._folder / f"{name}.npy"
+
+    def restart(self, error: BaseException) -> None:
+        if not isinstance(error, BrokenProcessPool):
+            raise error
+        self._deaths += 1
+        died = "a worker process died; it was killed, or memory ran out"
+        if self._deaths > _MOST_DEATHS:
+            raise EngineError(f"{died} ({self._deaths} times)") from error
+        self.say(f"whiffclock: {died}. Its jobs begin again.")
+        self.executor.shutdown()
+        self._start()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:  # do not wait for running jobs
+            for child in {*multiprocessing.active_children()} - self._others:
+                child.kill()
+        self.executor.shutdown(cancel_futures=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _begin(folder: Path) -> None:
+    """In a new process: Ctrl-C is for the parent, and the process ends when the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            shutil.rmtree(folder, ignore_errors=True)
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class Cluster(Remote):
+    """The workers of a Dask cluster: a running one, by the address or file of its scheduler, or one on this machine."""
+
+    def __init__(self, workers: int, scheduler: str | None, say: Say) -> None:
+        super().__init__(workers, say)
+        self._scheduler = scheduler
+
+    def __enter__(self) -> Self:
+        distributed = _distributed()
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what a user should know is said by the engine
+        with ExitStack() as stack:
+            where = self._scheduler
+            if where is None:
+                quiet = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+                where = stack.enter_context(distributed.LocalCluster(None, self.workers, 1, **quiet))
+            self._client = stack.enter_context(_connected(distributed, where))
+            self._require_versions()
+            self.executor = self._client.get_executor(pure=False)
+            self._stack = stack.pop_all()
+        if "dashboard" in self._client.scheduler_info()["services"]:
+            self.say(f"Dask dashboard: {self._client.dashboard_link}")
+        return self
+
+    def _require_versions(self) -> None:
+        """Refuse workers without this version of the package."""
+        for address, found in self._client.run(package_version, on_error="return").items():
+            has = f"has whiffclock {found}" if isinstance(found, str) else "cannot import whiffclock"
+            same = f"this is {__version__}; all workers need the same version"
+            require(found == __version__, f"The Dask worker {address} {has}, and {same}.")
+
+    def send_words(self, name: str, words: np.ndarray) -> Any:
+        return self._client.submit(_same, words, key=f"whiffs-{name}")  # kept by the scheduler, if workers die
+
+    def submit(self, job: Job, *args: Any) -> Future[tuple[Arrays, float]]:
+        key = f"{type(job).__name__.lower()}-{job.key}-{os.urandom(4).hex()}"
+        return self.executor.submit(perform, job, *args, key=key)  # type: ignore[call-arg]
+
+    def restart(self, error: BaseException) -> None:
+        from distributed import KilledWorker
+
+        if isinstance(error, KilledWorker):
+            raise EngineError(f"{error.allowed_failures + 1} Dask workers died in the same job") from error
+        if isinstance(error, CancelledError):
+            raise EngineError("the Dask scheduler is gone") from error
+        raise error
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+
+def _connected(distributed: ModuleType, where: Any) -> Any:
+    """A client of a scheduler, by its address, its file, or a local cluster."""
+    if isinstance(where, str) and ":" not in where:
+        require(Path(where).is_file(), f"There is no scheduler file at {where}; an address looks like tcp://host:8786.")
+        how: dict[str, Any] = {"scheduler_file": where}
+    else:
+        how = {"address": where}
+    try:
+        return distributed.Client(**how, timeout="10s", set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InputError(f"No Dask scheduler answers at {where}.") from error
+
+
+def _distributed() -> ModuleType:
+    try:
+        import distributed
+    except ImportError as error:
+        raise InputError("The engine dask needs more packages: pip install 'whiffclock[cluster]'.") from error
+    return distributed
+
+
+def _same(words: np.ndarray) -> np.ndarray:
+    return words
+
+
+def package_version() -> str:
+    """The version of the package on a worker."""
+    return __version__
