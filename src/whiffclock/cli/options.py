@@ -19,8 +19,8 @@ from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require, 
 from whiffclock.plume.layouts import ReadSettings
 
 if TYPE_CHECKING:
-    from whiffclock.cli.progress import Bar
     from whiffclock.plume import Plume
+    from whiffclock.progress import Bar
 
 #: Messages go to stderr, results to stdout, so that results can be piped. Brackets in names are not markup.
 messages = Console(stderr=True, markup=False)
@@ -190,6 +190,6 @@ def job_bar(stage: str, total: float, folder: Path, unit: str = "episodes", done
 
 def progress_bar(unit: str) -> Bar:
     """Progress on stderr."""
-    from whiffclock.cli.progress import Bar
+    from whiffclock.progress import Bar
 
-    return Bar(messages, unit)
+    return Bar(unit, messages)
