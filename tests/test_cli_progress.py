@@ -1,15 +1,16 @@
-"""Progress in log files and in terminals, and what the help offers."""
+"""Progress in log files, terminals and notebooks, and what the help offers."""
 
 import io
 import subprocess
 import sys
+import types
 
 from rich.console import Console
 
 from whiffclock import __version__
 from whiffclock.cli.options import PlumeSettings, ReadSettings, hint
-from whiffclock.cli.progress import Bar
 from whiffclock.params import WorldSettings
+from whiffclock.progress import Bar
 
 
 class Clock:
@@ -21,7 +22,7 @@ class Clock:
 
 def test_a_log_file_gets_a_line_at_stages_and_every_30_seconds():
     file, clock = io.StringIO(), Clock()
-    with Bar(Console(file=file), "episodes", clock) as bar:
+    with Bar("episodes", Console(file=file), clock) as bar:
         bar.begin("training", 1000, 100)
         assert file.getvalue() == ""
         bar.enter("choosing tau")
@@ -37,7 +38,7 @@ def test_a_log_file_gets_a_line_at_stages_and_every_30_seconds():
 
 def test_a_detail_replaces_rate_and_time_left():
     file, clock = io.StringIO(), Clock()
-    with Bar(Console(file=file), "", clock) as bar:
+    with Bar("", Console(file=file), clock) as bar:
         bar.begin("solving", 60)
         clock.now = 30.0
         bar.reach(30, "0.1 to 0.2")
@@ -47,7 +48,7 @@ def test_a_detail_replaces_rate_and_time_left():
 def test_a_terminal_of_80_columns_shows_all_of_a_bar():
     file, clock = io.StringIO(), Clock()
     console = Console(file=file, width=80, force_terminal=True, color_system=None, legacy_windows=False)
-    with Bar(console, "episodes", clock) as bar:
+    with Bar("episodes", console, clock) as bar:
         bar.begin("policies/a-long-name-of-a-policy-seed00 in sparser", 3_000_000)
         clock.now = 10.0
         bar.advance(1_234_567)
@@ -55,6 +56,42 @@ def test_a_terminal_of_80_columns_shows_all_of_a_bar():
     shown = [line for line in file.getvalue().replace("\r", "\n").splitlines() if "41%" in line][-1]
     assert "123,457 episodes/s, 0:00:14 left" in shown
     assert "policies/" in shown
+
+
+def test_a_line_of_ones_own_stays():
+    file = io.StringIO()
+    with Bar("episodes", Console(file=file, width=20)) as bar:
+        bar.note("Dashboard: http://127.0.0.1:8787/status")
+    assert file.getvalue() == "Dashboard: http://127.0.0.1:8787/status\n"
+
+
+def test_a_notebook_shows_one_line_with_a_bar_that_is_replaced(monkeypatch, capsys):
+    shown = []
+
+    class Handle:
+        def display(self, data, raw):
+            shown.append(("new", data))
+
+        def update(self, data, raw):
+            shown.append(("in place", data))
+
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    display = types.ModuleType("IPython.display")
+    display.DisplayHandle = Handle
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    clock = Clock()
+    with Bar("episodes", Console(force_jupyter=True), clock) as bar:
+        bar.begin("training <a>", 1000)
+        for clock.now in (0.1, 0.2, 0.3, 10.0):
+            bar.advance(100)
+        bar.note("a line")
+    lines = ["training <a>: 0 %", "training <a>: 20 %, 1,000 episodes/s, 0:00:01 left"]
+    lines += ["training <a>: 40 %, 40 episodes/s, 0:00:15 left", ""]
+    assert [data["text/plain"] for _, data in shown] == lines
+    assert [how for how, _ in shown] == ["new", *["in place"] * 3]
+    assert '<progress max="1" value="0.4000">' in shown[2][1]["text/html"]
+    assert "training &lt;a&gt;" in shown[2][1]["text/html"]
+    assert capsys.readouterr() == ("a line\n", "")
 
 
 def test_hints_name_all_options_that_are_needed(capsys, monkeypatch):

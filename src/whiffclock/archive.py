@@ -10,7 +10,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Collection
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -113,16 +113,17 @@ def put_in_place(partial: Path, path: Path) -> None:
     for file in sorted(partial.rglob("*")) if partial.is_dir() else [partial]:
         _flush(file)
     os.replace(partial, path)
-    with suppress(OSError):  # some file systems cannot, and the file is there
-        _flush(path.parent)
+    _flush(path.parent)
 
 
 def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    """Wait until a file is on disk, or the list of files of a folder, which some systems cannot do."""
+    with suppress(OSError) if path.is_dir() else nullcontext():
+        descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows asks for write access
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def require_replaceable(path: Path) -> None:

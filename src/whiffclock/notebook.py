@@ -5,11 +5,9 @@ Each one fills in what is not given (thresholds by name, settings, starts) and c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, overload
@@ -36,15 +34,17 @@ from whiffclock.plume import files as plume_files
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
+from whiffclock.progress import Bar, solver_report
 from whiffclock.runs.engine import cores, run_jobs
 from whiffclock.runs.ensembles import Comparison, Row
-from whiffclock.runs.jobs import JobStore, Tick, run, threads, work_in
+from whiffclock.runs.jobs import Engine, JobStore, missing, threads, work_in
 from whiffclock.runs.kinds import Given, Solve
 from whiffclock.runs.store import Store
 from whiffclock.search import PlumeWorld, Trajectory, trajectory
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.table import Table
 
     from whiffclock.paper.dataset import Datasets
     from whiffclock.paper.profiles import Profile
@@ -170,8 +170,9 @@ def train(
     require(len(numbers) > 0, "The number of agents to train is 0; it must be at least 1.")
     common = plume, threshold_of(threshold), memory, settings, world or WorldSettings()
     jobs = [partial(qlearning.train, qlearning.Task(*common, number)) for number in numbers]
-    with progress_bar("training", len(jobs) * settings.episodes) as progress:
-        policies = run_jobs(jobs, workers or cores(), progress)
+    with Bar("episodes") as bar:
+        bar.begin("training", len(jobs) * settings.episodes)
+        policies = run_jobs(jobs, workers or cores(), bar.advance)
     return policies[0] if one else policies
 
 
@@ -222,6 +223,12 @@ class Compared:
 
     rows: tuple[Row, ...]
 
+    def table(self, caption: str = "") -> Table:
+        """A table for the terminal."""
+        from whiffclock.paper.tables import comparison_table
+
+        return comparison_table(self.rows, "Median (range) of an ensemble, mean ±s.e. of one", caption)
+
     def to_pandas(self) -> pd.DataFrame:
         """One row per policy and environment, with its means."""
         import pandas as pd
@@ -234,11 +241,9 @@ class Compared:
     def __repr__(self) -> str:
         from rich.console import Console
 
-        from whiffclock.paper.tables import comparison_table
-
         console = Console(width=100, color_system=None, force_jupyter=False)
         with console.capture() as text:
-            console.print(comparison_table(self.rows, "Median (range) of an ensemble, mean ±s.e. of one"))
+            console.print(self.table())
         return "\n".join(line.rstrip() for line in text.get().strip("\n").splitlines())
 
 
@@ -294,10 +299,16 @@ def compare(
     at = [threshold_of(one) for one in ([thresholds] if isinstance(thresholds, str | float) else thresholds)]
     settings = {"horizon": max(own_horizon(policy) for _, policy in flat)} | settings
     how = EvaluationSettings(**settings)
-    comparison = Comparison(plume, given, at, world or WorldSettings(), how, everywhere)
+    return compared(Comparison(plume, given, at, world or WorldSettings(), how, everywhere))
+
+
+def compared(comparison: Comparison, store: Path | None = None, engine: Engine | None = None) -> Compared:
+    """Run a comparison, by default on all cores; results are cached in ``store``, if there is one."""
     tests = [job for jobs in comparison.tests().values() for job in jobs]
-    with TemporaryDirectory() as folder, progress_bar("testing", work_in(tests, plume)) as progress:
-        return Compared(tuple(comparison.rows(JobStore(Store(Path(folder))), threads(cores()), progress)))
+    with TemporaryDirectory() as folder, Bar("searches") as bar:
+        results = JobStore(Store(store or Path(folder)))
+        bar.begin("evaluating", work_in(missing(tests, results), comparison.plume))
+        return Compared(tuple(comparison.rows(results, engine or threads(cores()), bar.advance)))
 
 
 def search(
@@ -396,8 +407,9 @@ def solve_bayes(
         seconds = SolverSettings.seconds
     solver, believed = SolverSettings(seconds=seconds, backups=backups), BayesSettings(**model)
     job = Solve(plume.fingerprint, threshold_of(threshold), world or WorldSettings(), believed, solver)
-    with progress_bar("solving", job.cost(plume) or None) as progress:
-        return run(job, plume, tick=progress)
+    with Bar("") as bar:
+        bar.begin("solving", seconds or backups)
+        return job.solved(plume, solver_report(bar, solver))
 
 
 def reproduce(
@@ -443,10 +455,12 @@ def reproduce(
     study = Study(plume or builtin_plume(), profile_named(profile) if isinstance(profile, str) else profile)
     store = JobStore(Store(Path(folder) / "runs"))
     total, done = outlook(study, store, chosen)
-    with progress_bar("reproducing", total, done) as progress:
-        data = run_all(study, store, chosen, threads(workers or cores()), progress).datasets
-    data.save(Path(folder) / "data")
-    write_report(data, Path(folder))
+    with Bar("searches") as bar:
+        bar.begin("reproducing", total, done)
+        data = run_all(study, store, chosen, threads(workers or cores()), bar.advance, bar.enter).datasets
+        bar.enter("writing the report")
+        data.save(Path(folder) / "data")
+        write_report(data, Path(folder))
     return data
 
 
@@ -463,15 +477,3 @@ def threshold_of(threshold: Threshold | None, policy: Policy | None = None) -> f
     value = float(threshold)  # type: ignore[arg-type]
     require_threshold(value)
     return value
-
-
-@contextmanager
-def progress_bar(what: str, total: int | None, done: int = 0) -> Iterator[Tick]:
-    """A bar in a terminal, or in a notebook with ipywidgets; nothing elsewhere."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    shown = find_spec("ipywidgets") is not None if console.is_jupyter else console.is_terminal
-    with Progress(console=console, transient=True, disable=not shown) as bar:
-        yield partial(bar.advance, bar.add_task(what, total=total, completed=done))

@@ -124,14 +124,10 @@ def compare(
 
     Example: whiffclock compare policies --everywhere
     """
-    from tempfile import TemporaryDirectory
-
     from whiffclock.evaluate import own_horizon
-    from whiffclock.paper.tables import comparison_table
+    from whiffclock.notebook import compared
     from whiffclock.runs.ensembles import Comparison, find_policies, heuristic_ensemble
-    from whiffclock.runs.jobs import JobStore, missing, work_in
     from whiffclock.runs.kinds import Given
-    from whiffclock.runs.store import Store
 
     found = [Given.of(policy) for _, policy in find_policies(policies)]
     longest = max(own_horizon(given.policy) for given in found)
@@ -142,15 +138,12 @@ def compare(
     dense, sparse = ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"]
     composed = heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
     comparison = Comparison(field, [*found, *composed], thresholds, world, settings, everywhere)
-    with TemporaryDirectory() as folder, engine.open(opt.say) as pool, opt.progress_bar("searches") as bar:
-        results = JobStore(Store(store or Path(folder)))
-        tests = [job for jobs in comparison.tests().values() for job in jobs]
-        bar.begin("evaluating", work_in(missing(tests, results), field))
-        rows = comparison.rows(results, pool, bar.advance)
+    with engine.open(opt.say) as pool:
+        done = compared(comparison, store, pool)
     if json:
-        opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in rows]})
+        opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in done.rows]})
         return
-    opt.out.print(comparison_table(rows, "Median (range) of an ensemble, mean ±s.e. of one", caption(field, settings)))
+    opt.out.print(done.table(caption(field, settings)))
     warn_other_plume(field, [given.policy for given in found])
 
 

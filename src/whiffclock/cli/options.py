@@ -20,8 +20,8 @@ from whiffclock.plume.layouts import ReadSettings
 from whiffclock.runs.engine import EngineError
 
 if TYPE_CHECKING:
-    from whiffclock.cli.progress import Bar
     from whiffclock.plume import Plume
+    from whiffclock.progress import Bar
 
 #: Messages go to stderr, results to stdout, so that results can be piped. Brackets in names are not markup.
 messages = Console(stderr=True, markup=False)
@@ -195,6 +195,6 @@ def job_bar(stage: str, total: float, folder: Path, unit: str = "episodes", done
 
 def progress_bar(unit: str) -> Bar:
     """Progress on stderr."""
-    from whiffclock.cli.progress import Bar
+    from whiffclock.progress import Bar
 
-    return Bar(messages, unit)
+    return Bar(unit, messages)

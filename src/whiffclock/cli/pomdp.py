@@ -16,7 +16,6 @@ from whiffclock.pomdp.settings import SolverSettings
 
 if TYPE_CHECKING:
     from whiffclock.pomdp.model import Model
-    from whiffclock.pomdp.solver import Progress as State
     from whiffclock.pomdp.solver import Solution
     from whiffclock.pomdp.start import Start
 
@@ -79,15 +78,11 @@ def with_budget(settings: SolverSettings) -> SolverSettings:
 def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> Solution:
     """Solve a model; progress shows both bounds and the share of the budget used."""
     from whiffclock.pomdp.solver import solve as solve_model
+    from whiffclock.progress import solver_report
 
     with opt.progress_bar("") as bar:
         bar.begin(f"solving {what}", settings.seconds or settings.backups)
-
-        def show(state: State) -> None:
-            done = state.seconds if settings.seconds is not None else state.backups
-            bar.reach(done, f"{state.lower:.4f} to {state.upper:.4f}, {state.vectors} vectors")
-
-        solution = solve_model(model, settings, start, show)
+        solution = solve_model(model, settings, start, solver_report(bar, settings))
     if solution.ended == "interrupted":
         opt.messages.print("whiffclock: stopped; the policy found so far is kept.")
     if solution.ended == "memory is full":

@@ -23,7 +23,7 @@ from whiffclock.params import BayesSettings, EvaluationSettings, InputError, Lea
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
-from whiffclock.pomdp.solver import solve
+from whiffclock.pomdp.solver import Progress, Report, solve
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
 from whiffclock.runs.jobs import CARRIED, SEARCHES_PER_SECOND, Job, Tick, require_plume
 
@@ -225,15 +225,19 @@ class Solve(Job):
         return (self.solver.backups or 0) * _PER_BACKUP
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> BeliefPolicy:
-        model = search_model(plume, self.threshold, self.model, self.world)
         before = 0
 
-        def progress(state: Any) -> None:
+        def progress(state: Progress) -> None:
             nonlocal before
             tick((state.backups - before) * _PER_BACKUP)
             before = state.backups
 
-        solution = solve(model, self.solver, progress=progress)
+        return self.solved(plume, progress)
+
+    def solved(self, plume: Plume, report: Report) -> BeliefPolicy:
+        """Solve; ``report`` is called with the solver's state now and then."""
+        model = search_model(plume, self.threshold, self.model, self.world)
+        solution = solve(model, self.solver, progress=report)
         made_from = self.description | {"lower": solution.lower, "upper": solution.upper}
         return quasi_optimal(model, solution.vectors, made_from)
 
