@@ -17,7 +17,6 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.words import Word, described
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, WorldSettings, environment_name, require
-from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
     from whiffclock.evaluate import Evaluation
@@ -117,7 +116,7 @@ def compare(
     settings: EvaluationSettings,
     world: opt.World,
     store: Annotated[Path | None, "Folder in which results are cached; default: none.", Word("DIR")] = None,
-    engine: EngineSettings,
+    engine: opt.Engine,
     json: opt.AsJson = False,
 ) -> None:
     """Compare ensembles with each other, with 2Q^h and with tuned cast-and-surge.

@@ -17,7 +17,7 @@ from rich.text import Text
 from whiffclock.cli.words import Spelling, Word, changed_options
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require, require_threshold
 from whiffclock.plume.layouts import ReadSettings
-from whiffclock.runs.engine import EngineError
+from whiffclock.runs.engine import EngineError, EngineSettings
 
 if TYPE_CHECKING:
     from whiffclock.plume import Plume
@@ -103,6 +103,7 @@ def parse_start(text: str) -> float | None:
 
 WORLD_WORDS = {"start_threshold": Word("C|own", parse_start, note=" 'own': the environment's threshold.")}
 World = Annotated[WorldSettings, Spelling(WORLD_WORDS)]
+Engine = Annotated[EngineSettings, Spelling({"scheduler": Word("ADDRESS|FILE")})]
 SOURCE_WORD = Word("X,Y", partial(parse_whole_numbers, option="--source", example="0,13"))
 Source = Annotated[ReadSettings, Spelling({"source": SOURCE_WORD}, only=("source",), panel="Plume")]
 

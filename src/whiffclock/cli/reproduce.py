@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.words import Word, described
-from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +27,7 @@ def reproduce(
     plume: opt.PlumeFile,
     out: Annotated[Path, "Folder for report, figures and claims.", Word("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
-    engine: EngineSettings,
+    engine: opt.Engine,
 ) -> None:
     """Reproduce the paper: train and evaluate agents, draw the figures, test the claims.
 

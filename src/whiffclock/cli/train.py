@@ -10,7 +10,6 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import InputError, LearningSettings, environment_name, require
-from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
     from whiffclock.memory import Memory
@@ -41,7 +40,7 @@ def train(
     ] = False,
     world: opt.World,
     store: opt.StoreFolder = None,
-    engine: EngineSettings,
+    engine: opt.Engine,
     force: Annotated[bool, "Replace policies that were trained with other settings."] = False,
     json: opt.AsJson = False,
 ) -> None:

@@ -22,6 +22,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from functools import partial
 from graphlib import TopologicalSorter
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
 from types import ModuleType
@@ -44,6 +45,7 @@ _MOST_HANDED_OUT = 1000
 #: How often local processes are started again after one of them died.
 _MOST_DEATHS = 3
 _MOST_PLUMES = 16
+_SECONDS_TO_CONNECT = 10.0
 
 #: Plumes of this worker, by fingerprint.
 _PLUMES: dict[str, Plume] = {}
@@ -232,7 +234,8 @@ class Cluster(Remote):
 
     def __enter__(self) -> Self:
         distributed = _distributed()
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what a user should know is said by the engine
+        for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # the engine says what a user should know
         with ExitStack() as stack:
             where = self._scheduler
             if where is None:
@@ -242,7 +245,7 @@ class Cluster(Remote):
             self._require_versions()
             self.executor = self._client.get_executor(pure=False)
             self._stack = stack.pop_all()
-        if "dashboard" in self._client.scheduler_info()["services"]:
+        if find_spec("bokeh") is not None:
             self.say(f"Dask dashboard: {self._client.dashboard_link}")
         return self
 
@@ -281,7 +284,7 @@ def _connected(distributed: ModuleType, where: Any) -> Any:
     else:
         how = {"address": where}
     try:
-        return distributed.Client(**how, timeout="10s", set_as_default=False)
+        return distributed.Client(**how, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(f"No Dask scheduler answers at {where}.") from error
 
