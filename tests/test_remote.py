@@ -98,11 +98,12 @@ def test_local_processes_give_the_same_records(expected, plume, tmp_path):
 
 def test_a_killed_process_is_replaced(expected, plume, tmp_path):
     jobs, found = expected
-    said, before = [], {*multiprocessing.active_children()}
+    said, killed, before = [], [], {*multiprocessing.active_children()}
 
     def kill_once(amount):
-        if not said:
-            os.kill(({*multiprocessing.active_children()} - before).pop().pid, signal.SIGKILL)
+        if not killed:
+            killed.append(({*multiprocessing.active_children()} - before).pop())
+            os.kill(killed[0].pid, signal.SIGKILL)
 
     with EngineSettings("processes", 2).open(said.append) as engine:
         execute(jobs, plume, JobStore(Store(tmp_path / "killed")), engine, kill_once)

@@ -138,19 +138,18 @@ class Remote:
         finished: queue.SimpleQueue[tuple[str, Future]] = queue.SimpleQueue()
         try:
             while order.is_active():
-                while ready and len(handed) < _MOST_HANDED_OUT:
-                    job = todo[key := ready.popleft()]
-                    words = {threshold: self._words(plume, threshold) for threshold in job.thresholds}
-                    handed[key] = self.submit(job, light, words, _needed(job, plume, store), __version__)
-                    handed[key].add_done_callback(partial(_put, finished, key))
                 try:
+                    while ready and len(handed) < _MOST_HANDED_OUT:
+                        job = todo[key := ready[0]]
+                        words = {threshold: self._words(plume, threshold) for threshold in job.thresholds}
+                        handed[key] = self.submit(job, light, words, _needed(job, plume, store), __version__)
+                        handed[ready.popleft()].add_done_callback(partial(_put, finished, key))
                     key, future = finished.get(timeout=0.2)  # waking up lets the main thread see Ctrl-C everywhere
+                    if handed.get(key) is not future:
+                        continue  # of workers that have been replaced
+                    arrays, seconds[key] = future.result()
                 except queue.Empty:
                     continue
-                if handed.get(key) is not future:
-                    continue  # of workers that have been replaced
-                try:
-                    arrays, seconds[key] = future.result()
                 except (Exception, CancelledError) as error:
                     self.restart(error)
                     ready.extendleft(reversed(handed))
