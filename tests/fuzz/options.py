@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -99,12 +100,15 @@ def prepare(folder: Path) -> None:
     try:
         for words in (
             "plume standin plume.npz --snapshots 40 --length 16 --width 7",
-            "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own --out policies",
+            "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own",
             "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own --out p "
             "--store runs",
             "bayes solve -e dense --plume plume.npz --backups 2 --start-threshold own --out bayes.npz",
         ):
             app(words.split(), standalone_mode=False)
+        # Its kernels start threads, which a process should not have when it is forked; so they are compiled elsewhere.
+        subprocess.run([sys.executable, "-m", "whiffclock", "plume", "simulate", "s.npz", *BASES["plume", "simulate"][1:]],
+                       check=True, capture_output=True)  # fmt: skip
     finally:
         os.chdir(before)
     (folder / "closed").mkdir(mode=0o500)
