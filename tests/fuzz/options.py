@@ -107,7 +107,8 @@ def prepare(folder: Path) -> None:
         ):
             app(words.split(), standalone_mode=False)
         # Its kernels start threads, which a process should not have when it is forked; so they are compiled elsewhere.
-        subprocess.run([sys.executable, "-m", "whiffclock", "plume", "simulate", "s.npz", *BASES["plume", "simulate"][1:]],
+        words = (sys.executable, "-m", "whiffclock", "plume", "simulate", "s.npz", *BASES["plume", "simulate"][1:])
+        subprocess.run(words,
                        check=True, capture_output=True)  # fmt: skip
     finally:
         os.chdir(before)
