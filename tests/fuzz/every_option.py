@@ -2,7 +2,7 @@
 
 ``cases(folder)`` makes the cases, ``attempt(case)`` runs one. As a program: all cases, or some of them, and a table::
 
-    python tests/fuzz/options.py [--every N] [--jobs N] [--only TEXT]
+    python tests/fuzz/every_option.py [--every N] [--jobs N] [--only TEXT]
 """
 
 from __future__ import annotations
