@@ -72,7 +72,10 @@ def _run() -> int:
 def _foreseen(error: Exception) -> tuple[int, str] | None:
     """Exit code and sentence for an error; None if it is a mistake in whiffclock."""
     from whiffclock.params import InputError
+    from whiffclock.runs.engine import EngineError
 
+    if isinstance(error, EngineError):
+        return 1, f"{error}."
     if isinstance(error, InputError):
         cause = error.__cause__
         machine = isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno in _MACHINE)

@@ -83,7 +83,7 @@ class Outcome:
         return self.kind not in ("harmless", "refused", "long")
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, compile_all: bool = True) -> None:
     """Files that the commands need, and things that are no files."""
     from whiffclock.cli import app
 
@@ -108,8 +108,8 @@ def prepare(folder: Path) -> None:
             app(words.split(), standalone_mode=False)
         # Its kernels start threads, which a process should not have when it is forked; so they are compiled elsewhere.
         words = (sys.executable, "-m", "whiffclock", "plume", "simulate", "s.npz", *BASES["plume", "simulate"][1:])
-        subprocess.run(words,
-                       check=True, capture_output=True)  # fmt: skip
+        if compile_all:
+            subprocess.run(words, check=True, capture_output=True)
     finally:
         os.chdir(before)
     (folder / "closed").mkdir(mode=0o500)
@@ -119,7 +119,7 @@ def import_all() -> None:
     """Import what commands import, once, for all the processes that are forked."""
     for module in ("paper.page.report", "paper.figures", "paper.claims", "paper.reproduce", "notebook", "plots",
                    "plume.simulate.record", "plume.statistics", "paper.plume.tables", "pomdp.files", "agents.files",
-                   "pomdp.blocks", "pomdp.solver", "cli.progress"):  # fmt: skip
+                   "pomdp.blocks", "pomdp.solver"):  # fmt: skip
         import_module(f"whiffclock.{module}")
 
 
