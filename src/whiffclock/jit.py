@@ -55,8 +55,9 @@ def _cache(function: Callable) -> _Cache:
     try:
         return _Cache(function)
     except RuntimeError:  # neither beside the package nor in the home folder
-        config.CACHE_DIR = str(_temporary_folder())
-        _say(f"compiled functions are kept in {config.CACHE_DIR}, since package and home folder are read-only")
+        folder = str(_temporary_folder())
+        config.CACHE_DIR = folder  # type: ignore[attr-defined]
+        _say(f"compiled functions are kept in {folder}, since package and home folder are read-only")
         return _Cache(function)
 
 
