@@ -134,7 +134,7 @@ def test_every_command_has_a_quick_form():
     ],
 )  # fmt: skip
 def test_a_nasty_value_is_refused_in_one_sentence(words, folder):
-    outcome = every_option.attempt(every_option.Case(tuple(words.split(" ")), folder))
+    outcome = every_option.attempt(every_option.Case(tuple(words.split(" ")), folder), seconds=120)
     expected = "harmless" if "\udcff" in words else "refused"
     assert outcome.kind == expected, outcome.text
     assert outcome.text.count("whiffclock: ") == (expected == "refused")

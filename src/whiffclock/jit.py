@@ -31,7 +31,8 @@ class _Cache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
-            super().save_overload(sig, data)
+            with suppress(RuntimeError):  # numba has lost the machine code; the function itself is fine
+                super().save_overload(sig, data)
         except OSError as error:
             _say(f"compiled functions cannot be kept in {self.cache_path} ({error.strerror})")
 
