@@ -47,7 +47,7 @@ def refused(kind, values):
         (Outer, {"world": {"radius": -1}}, "radius"),
         (Outer, {"world": None}, "world"),
         (SimulationSettings, {"flow": {"points": [96, 96]}}, "flow.points"),
-        (SimulationSettings, {"odor": {"filaments": 10**400}}, "SimulationSettings"),
+        (SimulationSettings, {"odor": {"filaments": 10**400}}, "filaments is a number of 401 digits"),
         (ClockSettings, None, "ClockSettings"),
         (ClockSettings, [500], "ClockSettings"),
         (ClockSettings, {3: 4}, "ClockSettings"),

@@ -19,9 +19,11 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in typing, which takes longer to import than all the rest
 if TYPE_CHECKING:
+    from typing import Any
+
     from whiffclock.agents.castsurge import cast_and_surge
     from whiffclock.geometry import geometry
     from whiffclock.memory import Memory, clock, window

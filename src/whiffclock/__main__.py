@@ -1,6 +1,11 @@
 """``python -m whiffclock``: the command line."""
 
-from whiffclock.cli import main
+import sys
 
 if __name__ == "__main__":  # not when a worker process imports it
-    main()
+    try:
+        from whiffclock.entry import main
+
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -5,7 +5,6 @@ import math
 import os
 import stat
 import struct
-import time
 import tokenize
 import zipfile
 import zlib
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from whiffclock.params import InputError, T, convert, require
+from whiffclock.partial import partial_place
 
 #: What a damaged or foreign file can raise on its way through zip and numpy.
 UNREADABLE = (
@@ -94,18 +94,15 @@ def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
 
     Of what may be at ``path``, only a regular file or a link to one is replaced: the link, not the file behind it.
     """
-    partial = path.parent / f".{path.name}.{os.urandom(4).hex()}"
     try:
         require_replaceable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("x+b") as file:
-            write(file)
-        put_in_place(partial, path)
+        with partial_place(path) as partial:
+            with partial.open("r+b") as file:
+                write(file)
+            put_in_place(partial, path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or first_line(error)}.") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
 
 
 def put_in_place(partial: Path, path: Path) -> None:
@@ -133,16 +130,10 @@ def require_replaceable(path: Path) -> None:
         require(regular, f"{path} cannot be written: it exists and is not a regular file.")
 
 
-def leftovers(folder: Path, older_than: float = 600.0) -> list[Path]:
-    """Incomplete files of interrupted writes in ``folder`` that are older than ``older_than`` seconds."""
-    before = time.time() - older_than
-    return sorted(path for path in folder.glob(".*.npz.*") if path.is_file() and path.stat().st_mtime < before)
-
-
 def require_writable(folder: Path) -> None:
     """Refuse an output folder that cannot be written, before any work is done."""
     nearest = folder
-    while not nearest.exists() and nearest != nearest.parent:
+    while not nearest.exists() and not nearest.is_symlink() and nearest != nearest.parent:
         nearest = nearest.parent
     require(nearest.is_dir(), f"{folder} cannot be written: {nearest} is not a folder.")
     require(os.access(nearest, os.W_OK | os.X_OK), f"{folder} cannot be written: no permission in {nearest}.")

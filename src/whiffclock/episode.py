@@ -39,7 +39,9 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import extending, njit, types
+from numba import extending, types
+
+from whiffclock.jit import kernel
 
 UPWIND, CROSSWIND_PLUS, CROSSWIND_MINUS, DOWNWIND = 0, 1, 2, 3
 N_ACTIONS = 4
@@ -74,7 +76,7 @@ def _without_runtime() -> dict[str, bool]:
     return {}
 
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy", **_without_runtime())  # type: ignore[call-overload]
+_kernel = kernel(**_without_runtime())
 
 
 class Site(NamedTuple):

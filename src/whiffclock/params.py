@@ -21,6 +21,31 @@ def require(condition: bool, sentence: str) -> None:
         raise InputError(sentence)
 
 
+#: The largest whole number of kernels and files, the largest other number of any setting, and bytes of one computation.
+MOST_WHOLE, MOST, MOST_BYTES = 2**63 - 1, 1e30, 4 * 2**30
+
+
+def require_range(what: str, value: float, low: float = -MOST, high: float = MOST) -> None:
+    """Refuse a number that is not one, or lies outside ``low`` to ``high``; a whole number must fit into 64 bits."""
+    if isinstance(value, int):
+        low, high = max(low, -MOST_WHOLE), min(high, MOST_WHOLE)
+        written = (
+            str(value) if abs(value) <= MOST_WHOLE else f"a number of {int(value.bit_length() * 0.30103) + 1} digits"
+        )
+    else:
+        require(math.isfinite(value), f"{what} is {value}; it must be a finite number.")
+        written = f"{value:g}"
+    require(low <= value <= high, f"{what} is {written}; it must be at least {low:g} and at most {high:g}.")
+
+
+def require_room(count: int, size: int, problem: str) -> None:
+    """Refuse ``count`` numbers of ``size`` bytes, before they are allocated, where memory should not be filled so."""
+    needed = f"{count * size / 2**30:,.1f} GiB" if count < MOST_WHOLE else "far more"
+    require(count * size <= MOST_BYTES, f"{problem}: {needed} of memory, and {MOST_BYTES / 2**30:g} GiB are allowed.")
+
+
+#: Steps of a search.
+MOST_STEPS = 10**7
 #: Whiff thresholds of the paper's four environments, from rich to poor.
 ENVIRONMENTS: dict[str, float] = {
     "denser": 1e-6,
@@ -44,8 +69,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            finite = not isinstance(value, float) or math.isfinite(value)
-            require(finite, f"{name} is {value}; it must be a finite number.")
+            if isinstance(value, int | float):
+                require_range(name, value)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -102,10 +127,8 @@ class WorldSettings(Settings):
     ] = "wrap"
 
     def __post_init__(self) -> None:
-        require(
-            0 <= self.radius < math.inf,
-            f"The source radius is {self.radius:g}; it must be 0 or more cells.",
-        )
+        super().__post_init__()
+        require_range("The source radius", self.radius, 0, 1e6)
         if self.start_threshold is not None:
             require_threshold(self.start_threshold, "start threshold")
         require(
@@ -145,11 +168,9 @@ class LearningSettings(Settings):
     record_last: int = 500
 
     def __post_init__(self) -> None:
-        require(
-            1 <= self.episodes <= 10**12,
-            f"The number of episodes is {self.episodes}; it must be at least 1.",
-        )
-        require(self.horizon >= 1, f"The horizon H is {self.horizon}; it must be at least 1 step.")
+        super().__post_init__()
+        require_range("The number of episodes", self.episodes, 1, 10**12)
+        require_range("The horizon H", self.horizon, 1, MOST_STEPS)
         require(0 < self.gamma < 1, f"The discount gamma is {self.gamma:g}; it must lie between 0 and 1.")
         for name in ("alpha_start", "alpha_end", "epsilon_start", "epsilon_end"):
             value = getattr(self, name)
@@ -157,14 +178,13 @@ class LearningSettings(Settings):
         for name in ("alpha_decay", "epsilon_decay"):
             value = getattr(self, name)
             require(0 < value < math.inf, f"{name} is {value:g}; it must be a positive number of episodes.")
-        require(math.isfinite(self.q_start), f"q_start is {self.q_start:g}; it must be a number.")
-        require(self.curve_points >= 1, f"curve_points is {self.curve_points}; it must be at least 1.")
-        require(self.record_last >= 1, f"record_last is {self.record_last}; it must be at least 1.")
+        require_range("curve_points", self.curve_points, 1, 10**6)
+        require_range("record_last", self.record_last, 1)
 
     @classmethod
     def shortened(cls, episodes: int, **changes: Any) -> Self:
         """The paper's schedule, scaled to another number of episodes."""
-        require(episodes >= 1, f"The number of episodes is {episodes}; it must be at least 1.")
+        require_range("The number of episodes", episodes, 1, 10**12)
         decay = cls.alpha_decay * episodes / cls.episodes
         return cls(**{"episodes": episodes, "alpha_decay": decay, "epsilon_decay": decay} | changes)
 
@@ -179,16 +199,15 @@ class EvaluationSettings(Settings):
     horizon: Annotated[int | None, "Steps allowed per search; default: H of training."] = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(
             self.snapshots >= 1,
             f"The number of start snapshots per cell is {self.snapshots}; it must be at least 1.",
         )
         require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
         require(0 < self.gamma < 1, f"The discount gamma is {self.gamma:g}; it must lie between 0 and 1.")
-        require(
-            self.horizon is None or self.horizon >= 1,
-            f"The evaluation horizon is {self.horizon}; it must be at least 1 step.",
-        )
+        if self.horizon is not None:
+            require_range("The evaluation horizon", self.horizon, 1, MOST_STEPS)
 
 
 @dataclass(frozen=True)
@@ -199,5 +218,6 @@ class BayesSettings(Settings):
     floor: Annotated[float, "Smallest probability of a whiff, and of a blank, in any cell of the model."] = 1e-3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
         require(0 <= self.floor < 0.5, f"The floor is {self.floor:g}; it must lie between 0 and 0.5.")

@@ -42,6 +42,7 @@ def cast_and_surge(angle: float, length: int = 500) -> TablePolicy:
     TablePolicy(cast-and-surge, angle 30, 500 actions)
     """
     require(0 < angle < 90, f"The half-opening angle is {angle:g}; it must lie between 0 and 90 degrees.")
+    memory = clock(length)
     slope = math.tan(math.radians(angle))
     actions = [UPWIND]
     x, y, side = 1, 0, +1
@@ -58,4 +59,4 @@ def cast_and_surge(angle: float, length: int = 500) -> TablePolicy:
             side, x = -side, x + 1
             actions.append(UPWIND)
     made_from = {"angle": angle, "version": __version__}
-    return TablePolicy(NAME, clock(length), np.array(actions, dtype=np.int8), made_from)
+    return TablePolicy(NAME, memory, np.array(actions, dtype=np.int8), made_from)

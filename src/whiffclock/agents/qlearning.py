@@ -17,7 +17,7 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.episode import BLOCK, N_ACTIONS, Lesson, learn
 from whiffclock.memory import Memory, clock
-from whiffclock.params import LearningSettings, WorldSettings, require
+from whiffclock.params import LearningSettings, WorldSettings, require, require_range
 from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
 from whiffclock.search import start_cells, start_snapshots
@@ -36,6 +36,7 @@ class Task:
 
     def __post_init__(self) -> None:
         require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
+        require_range("The seed", self.seed)
 
     def describe(self) -> dict[str, Any]:
         """Everything that determines the result, in plain values."""

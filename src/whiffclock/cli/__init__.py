@@ -1,13 +1,12 @@
 """The command line: ``whiffclock reproduce | report | train | evaluate | compare | bayes | pomdp | plume | ...``."""
 
-import sys
 from typing import Annotated
 
 import typer
 
 from whiffclock import __version__
 from whiffclock.cli.help import App
-from whiffclock.params import InputError
+from whiffclock.entry import main as main
 
 app = App(name="whiffclock", context_settings={"help_option_names": ["-h", "--help"]})
 
@@ -32,15 +31,3 @@ def _options(
 
 # The commands register themselves with the app.
 from whiffclock.cli import bayes, evaluation, info, plume, pomdp, report, reproduce, runs, train  # noqa: E402, F401
-
-
-def main() -> None:
-    """Entry point: bad input gets one sentence and exit code 2."""
-    try:
-        app()
-    except InputError as error:
-        print(f"whiffclock: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)

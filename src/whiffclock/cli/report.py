@@ -28,7 +28,7 @@ def report(
 
     source = folder / "data"
     require(source.is_dir(), f"{folder} has no folder data; name an output folder of whiffclock reproduce.")
-    require_writable(folder)
+    require_writable(folder / "figures")
     try:
         data = Datasets.load(source)
         verdicts = judge(data)

@@ -49,8 +49,8 @@ def reproduce(
 
     numbers, figures = profile_named(profile), parse_figures(only)
     folder = out / "runs" if store is None else store
-    require_writable(out)
-    require_writable(folder)
+    for place in (out, folder, out / "data", out / "figures"):
+        require_writable(place)
     field = plume.open()
     study, results = Study(field, numbers), JobStore(Store(folder))
     total, finished = outlook(study, results, figures)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.words import Spelling, Word, described
-from whiffclock.params import InputError, LearningSettings, environment_name, require
+from whiffclock.params import InputError, LearningSettings, environment_name, require, require_range
 
 if TYPE_CHECKING:
     from whiffclock.memory import Memory
@@ -61,6 +61,8 @@ def train(
 
     require(seeds >= 1, f"--seeds is {seeds}; at least one agent is needed.")
     require(first_seed >= 0, f"The seed is {first_seed}; it must be 0 or more.")
+    require_range("--seeds", seeds, 1, 100_000)
+    require_range("--first-seed", first_seed)
     decay = LearningSettings.shortened(learning.episodes).alpha_decay if decay is None else decay
     learning = replace(learning, alpha_decay=decay, epsilon_decay=decay)
     taus = parse_taus(tau)

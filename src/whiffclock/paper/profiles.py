@@ -46,6 +46,7 @@ class Profile(Settings):
     long_seeds: int = 0  # agents per environment that are trained for twice the episodes, to see whether that matters
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes")
         require_positive(self, *numbers, "bayes_backups", "bayes_starts", "bayes_trials")
         for name in ("start_seeds", "long_seeds"):

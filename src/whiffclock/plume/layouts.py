@@ -46,6 +46,7 @@ class ReadSettings(Settings):
     source: Annotated[tuple[int, int] | None, "Source cell; default: middle of the upwind end."] = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         named = self.axes is None or sorted(self.axes) == ["t", "x", "y"]
         require(named, f"The axes are {self.axes!r}; they must be the letters t, x and y in some order, such as tyx.")
         some = self.first >= 0 and (self.end is None or self.end > self.first)

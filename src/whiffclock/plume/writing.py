@@ -7,7 +7,6 @@
 import errno
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.archive import first_line, put_in_place, write_npz
 from whiffclock.params import InputError, require
+from whiffclock.partial import partial_place
 from whiffclock.plume.containers import VARIABLE, is_zarr
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.whiffs import time_chunks
@@ -46,11 +46,11 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
         require(not path.is_dir(), f"{path} is a folder; it cannot be replaced by a file.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-            partial = Path(folder) / path.name
+        with partial_place(path, folder=True) as folder:
+            partial = folder / path.name
             _write_parts(plume, partial, progress)
             if path.is_dir():
-                path.rename(Path(folder) / "replaced")
+                path.rename(folder / "replaced")
             put_in_place(partial, path)
     except (OSError, RuntimeError) as error:
         number = getattr(error, "errno", None)

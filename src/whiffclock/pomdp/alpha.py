@@ -12,9 +12,10 @@ entries T(s, s') O(s', o). The matrices of a block are stored one after the othe
 """
 
 import numpy as np
-from numba import njit
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"})
+from whiffclock.jit import kernel
+
+_kernel = kernel(fastmath={"contract", "reassoc", "nsz"})
 
 
 @_kernel

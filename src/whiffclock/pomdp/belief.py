@@ -21,11 +21,12 @@ Layouts
 """
 
 import numpy as np
-from numba import njit
+
+from whiffclock.jit import kernel
 
 LANES = 64
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"})
+_kernel = kernel(fastmath={"contract", "reassoc", "nsz"})
 
 
 @_kernel

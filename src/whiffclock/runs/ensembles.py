@@ -17,6 +17,7 @@ import numpy as np
 from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.files import load_policy
 from whiffclock.agents.qlearning import sparse_share
+from whiffclock.archive import require_writable
 from whiffclock.evaluate import METRICS, Evaluation
 from whiffclock.memory import clock
 from whiffclock.params import (
@@ -54,6 +55,7 @@ class TauScan(Settings):
     horizon: int = 500
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(self, "seeds", "episodes", "horizon")
 
     def trainings(self, plume: Plume, threshold: float, world: WorldSettings) -> dict[int, list[Job]]:
@@ -108,6 +110,8 @@ class PolicyFolder(JobStore):
         self.paths = {job.key: policy_path(folder, job) for job in named}
         different = len(set(self.paths.values())) == len(self.paths)
         require(different, "Two of the policies would have the same file name; train them into different folders.")
+        for place in {path.parent for path in self.paths.values()}:
+            require_writable(place)
         self.done = {job.key for job in named if _holds(self.paths[job.key], job, force)}
 
     def has(self, job: Job) -> bool:

@@ -22,8 +22,9 @@ import msgspec
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import first_line, leftovers, read_npz, write_npz
+from whiffclock.archive import first_line, read_npz, write_npz
 from whiffclock.params import InputError, convert, require
+from whiffclock.partial import leftovers
 
 #: Raised when results of the same description come out differently, or are laid out differently.
 FORMAT = 2
@@ -151,7 +152,7 @@ class Store:
 
     def leftovers(self) -> list[Path]:
         """What interrupted writes left behind."""
-        files = (path for folder in sorted(self.folder.glob("*/")) for path in leftovers(folder))
+        files = (path for folder in sorted(self.folder.glob("*/")) for path in leftovers(folder, pattern=".*.npz.*"))
         return [path for path in files if _KEY.fullmatch(path.name.split(".")[1])]
 
 

@@ -16,7 +16,7 @@ from whiffclock.plume.layouts import ReadSettings
 
 def parse_frames(text: str | None) -> tuple[int, int | None]:
     """``"200:"`` to the first snapshot and the end."""
-    match = re.fullmatch(r"(\d*):(\d*)", text or ":")
+    match = re.fullmatch(r"(\d{0,18}):(\d{0,18})", text or ":")
     if match is None:
         raise InputError(f"--frames is {text!r}; it must be FIRST:END, such as 200:2600 or 200:.")
     first, end = match.groups()
@@ -25,7 +25,7 @@ def parse_frames(text: str | None) -> tuple[int, int | None]:
 
 def parse_crop(text: str) -> tuple[int, int, int, int]:
     """``"0:100,20:80"`` to the four borders."""
-    match = re.fullmatch(r"(\d+):(\d+),(\d+):(\d+)", text)
+    match = re.fullmatch(r"(\d{1,18}):(\d{1,18}),(\d{1,18}):(\d{1,18})", text)
     if match is None:
         raise InputError(f"--crop is {text!r}; it must be X0:X1,Y0:Y1, such as 0:100,20:80.")
     x0, x1, y0, y1 = (int(part) for part in match.groups())

@@ -45,7 +45,7 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
     try:
         with opt.progress_bar("snapshots") as bar:
             bar.begin("simulating", settings.spin_up + settings.fill + settings.snapshots)
-            plume = run(settings, checkpoint, bar.advance)
+            plume = run(settings, checkpoint, bar.advance, say=lambda line: opt.messages.print(f"whiffclock: {line}"))
     except KeyboardInterrupt:
         kept = f"the same command continues from {checkpoint}" if checkpoint.exists() else "there is no checkpoint yet"
         opt.messages.print(f"whiffclock: stopped; {kept}.")

@@ -114,7 +114,7 @@ class ChannelFlow:
                 self.dx, self.dy, self.dz, self.dzc, *self._now,
             )  # fmt: skip
             stages = (*self._now, *self._before)
-            flow.accumulate(self.u, self.v, self.w, *stages, dt * gamma, dt * zeta)  # type: ignore[call-arg]
+            flow.accumulate(self.u, self.v, self.w, *stages, dt * gamma, dt * zeta)
             self._now, self._before = self._before, self._now
             self._project()
             self._hold_flux()

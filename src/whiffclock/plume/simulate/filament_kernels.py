@@ -1,9 +1,10 @@
 """Odor filaments in a flow: velocity at a point, and concentration on a slice."""
 
 import numpy as np
-from numba import njit
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy")
+from whiffclock.jit import kernel
+
+_kernel = kernel()
 
 
 @_kernel

@@ -78,7 +78,7 @@ class Filaments:
         return out
 
     def _velocities(self, flow: ChannelFlow, position: np.ndarray, out: np.ndarray) -> None:
-        velocities(  # type: ignore[call-arg]
+        velocities(
             flow.u, flow.v, flow.w, flow.heights, flow.faces, flow.dx, flow.dy, *flow.frame, *flow.shift,
             flow.cosine, flow.sine, position, out,
         )  # fmt: skip

@@ -7,10 +7,12 @@ conserve momentum, and energy in the absence of viscosity.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy")
-_parallel = njit(cache=True, nogil=True, error_model="numpy", parallel=True, fastmath={"contract", "nsz", "arcp"})
+from whiffclock.jit import kernel
+
+_kernel = kernel()
+_parallel = kernel(parallel=True, fastmath={"contract", "nsz", "arcp"})
 
 
 @_kernel

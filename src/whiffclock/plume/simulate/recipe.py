@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from whiffclock.params import Settings, require, require_positive
+from whiffclock.params import Settings, require, require_positive, require_range, require_room
 
 
 def _require_not_negative(settings: Settings, *names: str) -> None:
@@ -57,6 +57,8 @@ class OdorSettings(Settings):
     strength: Annotated[float, "Odor per filament."] = 2.085e-6
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        require_range("The number of filaments", self.filaments, 1, 10**6)
         require_positive(self, "source_height", "slice_height", "filaments", "size", "memory", "strength")
         _require_not_negative(self, "growth", "stretch", "walk")
 
@@ -77,9 +79,12 @@ class SimulationSettings(Settings):
     odor: OdorSettings = field(default_factory=OdorSettings)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(self, "length", "width", "steps")
         require(self.snapshots >= 2, f"The number of snapshots is {self.snapshots}; it must be at least 2.")
         _require_not_negative(self, "spin_up", "fill", "seed")
+        require_room(self.snapshots * self.length * self.width, 4, "The plume has too many snapshots or cells")
+        require_room(math.prod(self.flow.points), 100, "The flow has too many points")
         for name in ("source_height", "slice_height"):
             value = getattr(self.odor, name)
             top = self.flow.depth

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import read_npz, write_npz
-from whiffclock.params import require
+from whiffclock.archive import first_line, read_npz, write_npz
+from whiffclock.params import InputError, require
 from whiffclock.plume.calibration import calibrate, read_target
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.simulate.channel import ChannelFlow
@@ -92,8 +92,11 @@ class Simulation:
         arrays = read_npz(path, "a saved simulation")
         needed = {"header", "field", *_FLOW, *_ODOR}
         require(needed <= arrays.keys(), f"{path} is not a saved simulation.")
-        header = json.loads(str(arrays["header"]))
-        same = _made_by(settings).items() <= header.items()
+        try:
+            header = json.loads(str(arrays["header"]))
+            same = _made_by(settings).items() <= header.items()
+        except (ValueError, RecursionError, AttributeError) as error:
+            raise InputError(f"{path} is damaged; remove it to start again.") from error
         require(same, f"{path} belongs to a simulation with other settings; remove it, or choose another output.")
         run = cls(settings)
         run.snapshot = header["snapshot"]
@@ -114,12 +117,20 @@ def simulate(
     checkpoint: Path | None = None,
     progress: Callable[[int], None] = lambda snapshots: None,
     every: int = 100,
+    say: Callable[[str], None] | None = None,
 ) -> Plume:
     """Run to the end, from ``checkpoint`` if it is there, saving to it after every ``every`` snapshots.
 
-    The checkpoint is not removed; the caller removes it when the result is stored.
+    The checkpoint is not removed; the caller removes it when the result is stored. One from which these settings cannot
+    continue is refused; with ``say``, it is replaced, and ``say`` is called with a sentence about that.
     """
-    run = Simulation.load(checkpoint, settings) if checkpoint and checkpoint.exists() else Simulation(settings)
+    try:
+        run = Simulation.load(checkpoint, settings) if checkpoint and checkpoint.exists() else Simulation(settings)
+    except InputError as error:
+        if say is None:
+            raise
+        run = Simulation(settings)
+        say(f"{first_line(error).split(';')[0]}; the simulation begins anew and replaces it.")
     progress(run.snapshot + settings.spin_up + settings.fill)
     while not run.done:
         run.advance()

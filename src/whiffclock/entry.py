@@ -1,0 +1,147 @@
+"""The entry point of the command line: each failure that can be foreseen ends in one sentence and an exit code.
+
+====  =====================================================================
+code  meaning
+====  =====================================================================
+1     the machine failed: a full disk, too little memory, a closed output
+2     bad input: an option, a file or a folder
+130   stopped by Ctrl-C
+143   stopped by SIGTERM, which is treated like Ctrl-C
+====  =====================================================================
+
+Any other exception is a mistake in whiffclock, and its traceback is shown. Only what the interpreter has loaded anyway
+is imported here, so that Ctrl-C is understood while the rest is imported.
+"""
+
+import codecs
+import errno
+import os
+import signal
+import sys
+
+#: A machine that fails, and paths that cannot be used; an error that is in neither is not foreseen.
+_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG, errno.EAGAIN}
+_PATHS = {
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENOTEMPTY,
+    errno.ELOOP, errno.ENAMETOOLONG, errno.EBUSY, errno.ENXIO, errno.EINVAL, errno.EXDEV, errno.ETXTBSY,
+}  # fmt: skip
+_PLAIN = {"±": "+-", "τ": "tau", "γ": "gamma", "…": "...", "−": "-", "–": "-", "×": "x", "·": ".", "²": "^2"}
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    terminated: list[int] = []
+
+    def terminate(number: int, frame: object) -> None:
+        terminated.append(number)
+        raise KeyboardInterrupt
+
+    try:
+        _prepare_streams()
+        if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, terminate)
+        code = _run()
+    except KeyboardInterrupt:
+        code = 130
+    for number in (signal.SIGINT, signal.SIGTERM):  # nothing is left to be stopped
+        signal.signal(number, signal.SIG_IGN)
+    exec("")  # CPython forgets an interrupted exec, as of a dataclass; else it would end with SIGINT, not with our code
+    sys.exit(_flush(143 if terminated else code))
+
+
+def _run() -> int:
+    """The exit code of the command line, once what went wrong is said."""
+    try:
+        from whiffclock.cli import app
+
+        app()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        found = _foreseen(error)
+        if found is None:
+            raise
+        code, sentence = found
+        _say(sentence)
+        return code
+    return 0
+
+
+def _foreseen(error: Exception) -> tuple[int, str] | None:
+    """Exit code and sentence for an error; None if it is a mistake in whiffclock."""
+    from whiffclock.params import InputError
+    from whiffclock.runs.engine import EngineError
+
+    if isinstance(error, EngineError):
+        return 1, f"{error}."
+    if isinstance(error, InputError):
+        cause = error.__cause__
+        machine = isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno in _MACHINE)
+        return 1 if machine else 2, str(error)
+    if isinstance(error, MemoryError):
+        details = str(error).splitlines()[:1]
+        return 1, "There is not enough memory" + (f": {details[0].rstrip('.')}." if details else ".")
+    if isinstance(error, RecursionError):
+        return 2, "An input is nested too deeply."
+    if isinstance(error, BrokenPipeError):
+        return 1, ""
+    if isinstance(error, OSError) and error.errno in _MACHINE | _PATHS:
+        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
+        if error.errno in _MACHINE or where:
+            return 1 if error.errno in _MACHINE else 2, f"{where}{error.strerror}."
+    return None
+
+
+def _say(sentence: str) -> None:
+    """Print a sentence on stderr, as well as it goes."""
+    if sentence:
+        try:
+            print(f"whiffclock: {sentence}", file=sys.stderr, flush=True)
+        except OSError:  # stderr is full or closed, too
+            _discard(2)
+
+
+def _prepare_streams() -> None:
+    """Let any text be printed: characters that an encoding lacks are spelled out. A closed stream becomes /dev/null."""
+    codecs.register_error("whiffclock", _spelled)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:  # else the next file that is opened would take its place
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
+        elif number and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="whiffclock")
+
+
+def _spelled(error: UnicodeError) -> tuple[str | bytes, int]:
+    """For ``codecs``: bytes of a file name as they are, known signs in words, others as escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    sign = error.object[error.start]
+    if "\udc80" <= sign <= "\udcff":
+        return bytes([ord(sign) - 0xDC00]), error.start + 1
+    escaped = sign.encode("ascii", "backslashreplace").decode()
+    return _PLAIN.get(sign, escaped), error.start + 1
+
+
+def _flush(code: int) -> int:
+    """Flush the outputs; a full one is reported, and neither is tried again when the interpreter ends."""
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            _discard(number)
+            code = code or 1
+        except (OSError, ValueError) as error:
+            _discard(number)
+            code = code or 1
+            if number == 1 and isinstance(error, OSError):
+                _say(f"The output cannot be written: {error.strerror}.")
+    return code
+
+
+def _discard(number: int) -> None:
+    """Send what is still printed to /dev/null."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), number)

@@ -1,0 +1,171 @@
+"""What is being written, what was left by writers that died, and disks that are full."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from whiffclock import partial
+from whiffclock.archive import require_writable, write_npz, write_whole
+from whiffclock.cli import app
+from whiffclock.params import InputError
+from whiffclock.partial import leftovers, partial_place, remove_leftovers
+from whiffclock.plume.writing import write_plume
+
+WHIFFCLOCK = (sys.executable, "-m", "whiffclock")
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from whiffclock.archive import write_whole
+def write(file):
+    file.write(b"half")
+    file.flush()
+    print("writing", flush=True)
+    sys.stdin.read()
+write_whole(Path(sys.argv[1]), write)
+"""
+
+
+def hidden(folder):
+    return sorted(path.name for path in folder.rglob(".*"))
+
+
+def aged(path):
+    os.utime(path, (0, 0))
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path, monkeypatch):
+    how = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    writer = subprocess.Popen([sys.executable, "-c", KILLED, tmp_path / "a.npz"], **how)
+    writer.stdout.readline()
+    (left,) = tmp_path.iterdir()
+    aged(left)
+    write_whole(tmp_path / "b.npz", lambda file: file.write(b"b"))
+    assert left.exists()  # its writer lives, old as it is
+    writer.kill()
+    writer.communicate()
+    monkeypatch.setattr(partial, "_cleaned", set())
+    write_whole(tmp_path / "b.npz", lambda file: file.write(b"b"))
+    assert [path.name for path in tmp_path.iterdir()] == ["b.npz"]
+
+
+def test_what_is_young_or_not_ours_is_kept(tmp_path):
+    for name in (".a.npz.01234567.partial", ".profile", ".a.partial", "a.01234567.partial"):
+        (tmp_path / name).touch()
+    (tmp_path / ".b.01234567.partial").symlink_to("nowhere")
+    remove_leftovers(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 5
+    for path in tmp_path.iterdir():
+        if not path.is_symlink():
+            aged(path)
+    assert [path.name for path in leftovers(tmp_path)] == [".a.npz.01234567.partial"]
+    remove_leftovers(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_folder_to_which_threads_still_write_is_removed(tmp_path, monkeypatch):
+    tries = iter([True, True, False])
+
+    def rmtree(path, ignore_errors):
+        if next(tries):
+            (path / "late").touch()
+        else:
+            (path / "late").unlink()
+            path.rmdir()
+
+    monkeypatch.setattr(partial.shutil, "rmtree", rmtree)
+    monkeypatch.setattr(partial, "_PAUSE", 0)
+    with pytest.raises(KeyboardInterrupt), partial_place(tmp_path / "a.zarr", folder=True):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", [".npz", ".npy", ".nc", ".zarr"])
+def test_an_interrupted_export_leaves_nothing(ending, tmp_path, plume):
+    def stop(snapshots):
+        raise KeyboardInterrupt
+
+    path = tmp_path / f"a{ending}"
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, stop) if ending == ".npz" else write_plume(plume, path, stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_keeps_the_old_file_and_leaves_nothing(tmp_path):
+    path = tmp_path / "a.npz"
+    write_npz(path, {"x": np.arange(3)})
+    before = path.read_bytes()
+
+    def full(file):
+        file.write(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(InputError, match=r"a.npz cannot be written: No space left on device\.") as caught:
+        write_whole(path, full)
+    assert caught.value.__cause__.errno == errno.ENOSPC  # exit code 1
+    assert path.read_bytes() == before
+    assert hidden(tmp_path) == []
+
+
+def test_long_names_can_be_written_as_long_as_the_system_allows(tmp_path):
+    write_npz(tmp_path / ("ü" * 120 + ".npz"), {"x": np.arange(3)})
+    with pytest.raises(InputError, match="File name too long"):
+        write_npz(tmp_path / ("a" * 300 + ".npz"), {"x": np.arange(3)})
+    assert hidden(tmp_path) == []
+
+
+@pytest.mark.parametrize("target", ["nowhere", "link"])
+def test_links_to_nothing_and_to_themselves_are_no_folders(target, tmp_path):
+    (tmp_path / "link").symlink_to(target)
+    with pytest.raises(InputError, match="link is not a folder"):
+        require_writable(tmp_path / "link" / "deeper")
+
+
+def run(folder, *words):
+    return subprocess.run((*WHIFFCLOCK, *words), cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("place", ["figures", "data", "runs"])
+def test_a_file_in_place_of_a_folder_is_found_before_any_work(place, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / place).touch()
+    with pytest.raises(InputError) as caught:
+        app(["reproduce", "--only", "fig1", "--out", str(out)], standalone_mode=False)
+    assert str(caught.value) == f"{out / place} cannot be written: {out / place} is not a folder."
+
+
+def test_a_file_in_place_of_a_folder_of_policies_is_found_before_any_work(tmp_path):
+    (tmp_path / "dense").touch()
+    with pytest.raises(InputError, match="dense is not a folder"):
+        app(["train", "-e", "dense", "--seeds", "1", "--out", str(tmp_path)], standalone_mode=False)
+
+
+SMALL = ("--snapshots", "6", "--spin-up", "2", "--fill", "2", "--points", "8,8,8", "--length", "8", "--width", "5")
+
+
+def test_a_checkpoint_of_other_settings_does_not_block_the_corrected_command(tmp_path):
+    (tmp_path / "a.npz.checkpoint").write_bytes(b"damaged")
+    done = run(tmp_path, "plume", "simulate", "a.npz", *SMALL, "--target", "none")
+    assert done.returncode == 0, done.stderr
+    assert "a.npz.checkpoint is not a saved simulation, or it is damaged" in done.stderr
+    assert "the simulation begins anew and replaces it." in " ".join(done.stderr.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_sigterm_in_a_simulation_leaves_a_checkpoint_or_nothing(tmp_path):
+    words = (*WHIFFCLOCK, "plume", "simulate", "a.npz", *SMALL, "--spin-up", "1000000", "--target", "none")
+    at_work = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    ends = time.monotonic() + 60
+    while not (tmp_path / "a.npz.checkpoint").exists() and time.monotonic() < ends:
+        time.sleep(0.05)
+    at_work.send_signal(signal.SIGTERM)
+    _, said = at_work.communicate(timeout=60)
+    assert at_work.returncode == 143
+    assert "the same command continues from a.npz.checkpoint" in " ".join(said.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npz.checkpoint"]
