@@ -141,7 +141,7 @@ def make_lesson(task: Task, snapshots: int) -> Lesson:
 def train(task: Task, progress: Callable[[int], None] | None = None, parts: int = 100) -> TablePolicy:
     """Train one agent; ``progress`` is called with the episodes played since its last call, and may raise to stop."""
     training = Training(task)
-    part = max(1, -(-task.learning.episodes // parts))
+    part = min(-(-task.learning.episodes // parts), 200_000)  # Ctrl-C waits for a part
     while not training.done:
         played = training.advance(part)
         if progress is not None:
