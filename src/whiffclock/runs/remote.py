@@ -284,7 +284,7 @@ def _connected(distributed: ModuleType, where: Any) -> Any:
         how = {"address": where}
     try:
         return distributed.Client(**how, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+    except Exception as error:  # a wrong file or address makes Dask raise errors of many kinds
         raise InputError(f"No Dask scheduler answers at {where}.") from error
 
 
