@@ -1,4 +1,4 @@
-"""The run store: what is done stays done, and nothing else is taken for it."""
+"""The run store: finished work is cached, and nothing else is taken for it."""
 
 import json
 import os
@@ -198,7 +198,7 @@ def test_two_descriptions_of_one_key_are_not_confused(store, monkeypatch):
 def test_what_is_not_there_is_told(store):
     with pytest.raises(InputError, match="no thing of this description"):
         store.load("thing", DESCRIPTION)
-    with pytest.raises(InputError, match="no run store"):
+    with pytest.raises(InputError, match="no folder of cached results"):
         store.entries()
 
 
@@ -402,7 +402,7 @@ def test_bad_input_gets_one_sentence(shelf, tmp_path):
     broken.write_bytes(broken.read_bytes()[:-40])
     before = files(shelf.folder)
     for words, says in [
-        (["list", "--store", tmp_path / "nowhere"], "no run store"),
+        (["list", "--store", tmp_path / "nowhere"], "no folder of cached results"),
         (["list", "thingy", "--store", shelf.folder], "there are: policy, thing"),
         (["show", "xyz", "--store", shelf.folder], "begins with 'xyz'"),
         (["show", "", "--store", shelf.folder], "give more digits"),

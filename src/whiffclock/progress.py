@@ -94,7 +94,8 @@ class Bar:
         seconds, work = self._clock() - self._began, self._done - self._before
         if seconds <= 0 or work <= 0:
             return ""
-        rate = f"{work / seconds:,.0f} {self._unit}/s"
+        pace = work / seconds
+        rate = f"{pace:,.0f} {self._unit}/s" if pace >= 10 else f"{pace:.2g} {self._unit}/s"
         if self._total is None:
             return rate
         return f"{rate}, {timedelta(seconds=round((self._total - self._done) * seconds / work))} left"

@@ -30,6 +30,7 @@ bayes_app = App(help="Solve and evaluate Bayesian agents.")
 app.add_typer(bayes_app, name="bayes")
 
 World = Annotated[WorldSettings, Spelling(opt.WORLD_WORDS, only=("radius", "start_threshold"))]
+Believed = Annotated[BayesSettings, Spelling(panel="Model")]
 
 
 @bayes_app.command()
@@ -39,7 +40,7 @@ def solve(
     environment: Annotated[str, f"{', '.join(ENVIRONMENTS)}, or a threshold.", Word("NAME", short="-e")],
     plume: opt.PlumeSettings,
     settings: solver.Solver,
-    believed: BayesSettings,
+    believed: Believed,
     world: World,
     start: Annotated[Path | None, "Continue from a solved policy.", Word("FILE")] = None,
     out: Annotated[Path | None, "Write the policy to this .npz file.", Word("FILE")] = None,
@@ -104,7 +105,7 @@ def evaluate(
     environment: opt.Environment = None,
     plume: opt.PlumeSettings,
     settings: EvaluationSettings,
-    believed: BayesSettings,
+    believed: Believed,
     world: World,
     json: opt.AsJson = False,
 ) -> None:

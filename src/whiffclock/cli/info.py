@@ -129,7 +129,7 @@ def plume_facts(file: Path) -> dict[str, Any]:
         "grid": [length, width],
         "source": list(plume.source),
         "fingerprint": plume.fingerprint,
-        "highest": plume.highest,
+        "highest_concentration": plume.highest,
     }
     for name, threshold in ENVIRONMENTS.items():
         try:

@@ -27,7 +27,7 @@ def train(
     memory: Annotated[str, "Memory: clock, or window:4 (the last 4 observations).", Word("NAME[:N]")] = "clock",
     tau: Annotated[
         str | None,
-        "Blank thresholds. None: single-Q; one: two-Q; auto: the best one; more: several modes.",
+        "Blank thresholds. None: single-Q; one: two-Q; auto: found by a scan; more: several modes.",
         Word("N[,N]|auto"),
     ] = None,
     seeds: Annotated[int, "Number of agents per environment."] = 20,
@@ -36,7 +36,7 @@ def train(
     decay: Annotated[float | None, "Episodes over which alpha and epsilon fall; default: 5/6 of them."] = None,
     split_zero: Annotated[bool, "Give each mode its own whiff state, not one shared by all."] = False,
     literal_tau: Annotated[
-        bool, "Compare tau with the index of the last state (as printed in the paper), not its blank."
+        bool, "Compare tau with the index of the last state (as printed in the paper), not with the last blank."
     ] = False,
     world: opt.World,
     store: opt.StoreFolder = None,
@@ -86,6 +86,7 @@ def train(
             with opt.job_bar("choosing tau", work_in(missing(agents, scanned), field), out) as bar:
                 for threshold in chosen:
                     chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, pool, bar.advance),)
+                    bar.note(f"tau in {environment_name(threshold)}: {chosen[threshold][0]}")
         jobs = [
             Train(field.fingerprint, threshold, remembered(found), learning, world, seed)
             for threshold, found in chosen.items()
@@ -95,7 +96,7 @@ def train(
         with opt.job_bar(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field), out) as bar:
             fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
     if not json:
-        opt.out.print(f"{len(fresh)} policies trained, {len(jobs) - len(fresh)} found, in {out}/ ({field.origin}).")
+        opt.out.print(f"{len(fresh)} policies trained, {len(jobs) - len(fresh)} cached, in {out}/ ({field.origin}).")
         opt.hint(f"compare {out}", plume, world)
         return
     curves = [run(job, field, folder).records["curve"] for job in jobs]

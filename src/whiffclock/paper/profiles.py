@@ -31,7 +31,7 @@ from whiffclock.runs.ensembles import TAUS
 class Profile(Settings):
     """All numbers that a reproduction depends on, apart from the plume."""
 
-    name: str  # has no part in any result
+    name: str  # does not affect results
     seeds: int  # agents per kind and environment
     episodes: int  # of their training
     snapshots: int  # to start from per cell in evaluations (R11)

@@ -9,7 +9,7 @@ from whiffclock.params import require
 def weighted_quantiles(values: ArrayLike, weights: ArrayLike, q: ArrayLike) -> np.ndarray:
     """The smallest values that at least the shares ``q`` of the weight do not exceed.
 
-    Each quantile is one of the values, none is interpolated, and values without weight have no part. A NaN stands for a
+    Each quantile is one of the values, none is interpolated, and values without weight are ignored. A NaN stands for a
     value beyond all others, such as the beginning of a return that never begins; a quantile that falls there is NaN.
     ``weights`` may be float[..., n], several sets for the same values float[n]; the result is float[...] for each set
     and each share, NaN for a set without any weight.

@@ -40,7 +40,7 @@ def with_error(evaluation: Evaluation, metric: str) -> str:
 def comparison_table(rows: Sequence[Row], title: str, caption: str = "") -> Table:
     """One line per environment and agent."""
     table = _table(title, caption, "plume", "agent", "n", *SHOWN)
-    table.columns[2].justify = "right"
+    table.columns[1].no_wrap, table.columns[2].justify = False, "right"
     for i, row in enumerate(rows):
         new = i == 0 or rows[i - 1].environment != row.environment
         if new and i:

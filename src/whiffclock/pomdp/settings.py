@@ -18,9 +18,9 @@ class SolverSettings(Settings):
     """
 
     seconds: Annotated[float | None, "Time to solve for."] = 60.0
-    backups: Annotated[int | None, "Number of backups: a budget that can be repeated."] = None
+    backups: Annotated[int | None, "Number of backups; unlike seconds, it gives the same result every time."] = None
     gap: Annotated[float, "Stop when the bounds at the root are this close."] = 1e-3
-    megabytes: Annotated[float, "Stop when vectors, tree and points take more memory, beside the model."] = 1000.0
+    megabytes: Annotated[float, "Memory for vectors, tree and points (not the model); the solver stops at it."] = 1000.0
     sampling: Annotated[Sampling, "How beliefs are sampled."] = "mixed"
     seed: Annotated[int, "Seed of the observations that are drawn."] = 0
 

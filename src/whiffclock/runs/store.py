@@ -138,7 +138,7 @@ class Store:
 
     def entries(self, kind: str | None = None) -> list[Entry]:
         """All records, or those of one kind, in order of kind and key; other files are left out."""
-        require(self.folder.is_dir(), f"There is no run store at {self.folder}.")
+        require(self.folder.is_dir(), f"There is no folder of cached results at {self.folder}.")
         files = (path for path in sorted(self.folder.glob("*/*.npz")) if _KEY.fullmatch(path.stem))
         return [Entry.of(path) for path in files if kind in (None, path.parent.name)]
 

@@ -108,7 +108,7 @@ def _durations(statistics: PlumeStatistics) -> Table:
 
 
 def _thresholds(statistics: PlumeStatistics) -> Table:
-    columns = ("threshold", *(f"x={x}" for x in BOX_CENTRES), "cells of D_init")
+    columns = ("threshold", *(f"x={x}" for x in BOX_CENTRES), "start cells")
     lines: list[Line] = [
         (name, (dns.power(value), *statistics.boxes[name], f"{statistics.start_cells[name]:,}"))
         for name, value in ENVIRONMENTS.items()
