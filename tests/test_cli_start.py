@@ -30,7 +30,21 @@ def imported_by(code):
     return done.stderr.split()
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["plume"], ["plume", "export"], ["bayes"], ["pomdp"], ["runs"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        [],
+        ["train"],
+        ["plume"],
+        ["plume", "export"],
+        ["bayes"],
+        ["pomdp"],
+        ["runs"],
+        ["sweep"],
+        ["sweep", "run"],
+        ["sweep", "plot"],
+    ],
+)
 def test_help_imports_nothing_heavy(command):
     words = [*command, "--help"]
     assert imported_by(f"from whiffclock.cli import app\napp({words}, standalone_mode=False)") == []

@@ -27,21 +27,32 @@ if TYPE_CHECKING:
     from whiffclock.agents.castsurge import cast_and_surge
     from whiffclock.geometry import geometry
     from whiffclock.memory import Memory, clock, window
-    from whiffclock.notebook import compare, evaluate, load_policy, read_plume, reproduce, search, solve_bayes, train
+    from whiffclock.notebook import (
+        compare,
+        evaluate,
+        load_policy,
+        read_plume,
+        reproduce,
+        search,
+        solve_bayes,
+        sweep,
+        train,
+    )
     from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings
     from whiffclock.plots import animate_search, plot_compare, plot_plume, plot_search, plot_void_path
     from whiffclock.plume.builtin import builtin_plume
     from whiffclock.plume.plume import Plume
     from whiffclock.policy import ACTIONS, TablePolicy
     from whiffclock.recovery import void_path
+    from whiffclock.sweep_plots import plot_sweep
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ACTIONS", "ENVIRONMENTS", "InputError", "Memory", "Plume", "TablePolicy", "WorldSettings", "animate_search",
     "builtin_plume", "cast_and_surge", "clock", "compare", "evaluate", "geometry", "load_policy", "plot_compare",
-    "plot_plume", "plot_search", "plot_void_path", "read_plume", "reproduce", "search", "solve_bayes", "train",
-    "void_path", "window",
+    "plot_plume", "plot_search", "plot_sweep", "plot_void_path", "read_plume", "reproduce", "search", "solve_bayes",
+    "sweep", "train", "void_path", "window",
 ]  # fmt: skip
 
 #: Modules of public names that are not in ``notebook``.
@@ -55,6 +66,7 @@ _PLACES = {
     "plume.plume": "Plume",
     "policy": "ACTIONS TablePolicy",
     "recovery": "void_path",
+    "sweep_plots": "plot_sweep",
 }
 _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}
 

@@ -11,13 +11,16 @@ import zlib
 from collections.abc import Callable, Collection
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 from numpy.lib import format as npy
 
 from whiffclock.params import InputError, T, convert, require
 from whiffclock.partial import partial_place
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 #: What a damaged or foreign file can raise on its way through zip and numpy.
 UNREADABLE = (
@@ -87,6 +90,12 @@ def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = Tru
     """Write ``path`` atomically; the bytes depend on the arrays alone."""
     write = np.savez_compressed if compress else np.savez
     write_whole(path, lambda file: write(file, **arrays))  # type: ignore[arg-type]
+
+
+def write_dataset(path: Path, dataset: "xr.Dataset") -> None:
+    """Write a dataset as NetCDF, atomically."""
+    packed: Any = {name: {"zlib": True} for name, values in dataset.data_vars.items() if values.size > 1}
+    write_whole(path, lambda file: dataset.to_netcdf(cast(Any, file), engine="h5netcdf", encoding=packed))
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:

@@ -44,6 +44,7 @@ from whiffclock.search import PlumeWorld, Trajectory, trajectory
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
     from rich.table import Table
 
     from whiffclock.paper.dataset import Datasets
@@ -462,6 +463,44 @@ def reproduce(
         data.save(Path(folder) / "data")
         write_report(data, Path(folder))
     return data
+
+
+def sweep(
+    settings: Path | str | Mapping[str, Any], folder: Path | str | None = None, workers: int | None = None
+) -> xr.Dataset:
+    """Train and test agents at all points of a grid of settings.
+
+    Parameters
+    ----------
+    settings
+        A sweep file, or a dictionary of the same contents: each setting has a value, or a list of values to sweep over.
+    folder
+        Where results are cached; finished work in it is not repeated. Default: nowhere.
+    workers
+        Jobs at once; default: as many as there are cores.
+
+    Returns
+    -------
+    xarray.Dataset
+        A dimension for each swept setting and one for the seeds; the variables are metrics: ``G``, ``T_min_over_T``,
+        ``f+`` and ``G_sum``.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> grid = {"threshold": ["dense", "sparse"], "gamma": [0.9, 0.998], "seeds": 3}
+    >>> data = wc.sweep(grid | {"episodes": 500, "evaluation": {"snapshots": 1}})
+    >>> data["G"].median("seed").sel(threshold=5e-6).sizes
+    Frozen({'gamma': 2})
+    """
+    from whiffclock.runs.sweep import Sweep
+
+    grid = Sweep.of(settings)
+    with TemporaryDirectory() as nowhere:
+        store = JobStore(Store(Path(nowhere if folder is None else folder)))
+        with Bar("episodes") as bar:
+            bar.begin("sweeping", grid.work(store))
+            return grid.run(store, threads(workers or cores()), bar.advance)
 
 
 def threshold_of(threshold: Threshold | None, policy: Policy | None = None) -> float:

@@ -1,4 +1,4 @@
-"""The command line: ``whiffclock reproduce | report | train | evaluate | compare | bayes | pomdp | plume | ...``."""
+"""The command line: ``whiffclock reproduce | report | train | sweep | evaluate | compare | bayes | plume | ...``."""
 
 from typing import Annotated
 
@@ -30,4 +30,4 @@ def _options(
 
 
 # The commands register themselves with the app.
-from whiffclock.cli import bayes, evaluation, info, plume, pomdp, report, reproduce, runs, train  # noqa: E402, F401
+from whiffclock.cli import bayes, evaluation, info, plume, pomdp, report, reproduce, runs, sweep, train  # noqa: E402, F401

@@ -6,8 +6,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_ORDER = "reproduce report train solve evaluate simulate standin inspect compare calibrate list show export prune"
-_ORDER += " bayes pomdp plume runs info"
+_ORDER = "reproduce report train sweep run plot solve evaluate simulate standin inspect compare calibrate list"
+_ORDER += " show export prune bayes pomdp plume runs info"
 
 
 _WIDEST = 26  # column of names
@@ -39,12 +39,22 @@ class CommandGroup(TyperGroup):
         return sorted(self.commands, key=_ORDER.split().index)
 
 
+class RunGroup(CommandGroup):
+    """A group whose command "run" need not be named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put "run" in front of words that begin with neither a command nor a call for help."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
 class App(typer.Typer):
     """The application or a group of its commands."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, cls: type[CommandGroup] = CommandGroup, **options: Any) -> None:
         plain: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
-        super().__init__(cls=CommandGroup, no_args_is_help=True, **plain, **options)
+        super().__init__(cls=cls, no_args_is_help=True, **plain, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Any:
         """A decorator that registers a command."""

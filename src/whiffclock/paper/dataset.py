@@ -76,14 +76,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from whiffclock.archive import write_whole
+from whiffclock.archive import write_dataset
 from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.params import ENVIRONMENTS, require
 
@@ -132,8 +131,7 @@ class Datasets:
         found = {f"{field.name}.nc": getattr(self, field.name) for field in fields(self)}
         made = {folder / name: dataset for name, dataset in found.items() if dataset is not None}
         for path, dataset in made.items():
-            packed = {name: {"zlib": True} for name, values in dataset.data_vars.items() if values.size > 1}
-            write_whole(path, partial(dataset.to_netcdf, engine="h5netcdf", encoding=packed))
+            write_dataset(path, dataset)
         for name in found.keys() - {path.name for path in made}:
             (folder / name).unlink(missing_ok=True)  # of an earlier run with other figures
         return list(made)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -75,20 +75,30 @@ def render(data: Datasets, out: Path, figures: Sequence[str] | None = None) -> d
 
 def picture(figure: str, data: Datasets) -> Figure:
     """A figure drawn under the settings of all figures, and arranged once for every format."""
+    return arranged(lambda: drawing(figure).draw(data))
+
+
+def arranged(draw: Callable[[], Figure]) -> Figure:
+    """What ``draw`` draws, under the settings of all figures, arranged once for every format."""
     from whiffclock.paper.figures.style import context
 
     with context():
-        drawn: Figure = drawing(figure).draw(data)
+        drawn = draw()
         if engine := drawn.get_layout_engine():
             engine.execute(drawn)
             drawn.set_layout_engine("none")
     return drawn
 
 
+def write_picture(drawn: Figure, path: Path) -> Path:
+    """Write a figure that is arranged already as ``.png`` or ``.pdf``, by the name of the file."""
+    write_whole(path, partial(_save, drawn, path.suffix[1:], path.stem))
+    return path
+
+
 def _render(figure: str, data: Datasets, out: Path) -> Rendered:
-    drawn, png, pdf, svg = picture(figure, data), out / f"{figure}.png", out / f"{figure}.pdf", io.BytesIO()
-    write_whole(png, partial(_save, drawn, "png", figure))
-    write_whole(pdf, partial(_save, drawn, "pdf", figure))
+    drawn, svg = picture(figure, data), io.BytesIO()
+    png, pdf = (write_picture(drawn, out / f"{figure}.{form}") for form in ("png", "pdf"))
     _save(drawn, "svg", figure, svg)
     text = svg.getvalue().decode()
     short = text[text.index("<svg") :] if len(text) <= _LONGEST_SVG else ""

@@ -1,0 +1,148 @@
+"""``whiffclock sweep``: train and test agents over a grid of settings, and draw the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from whiffclock.cli import app
+from whiffclock.cli import options as opt
+from whiffclock.cli.help import App, RunGroup
+from whiffclock.cli.words import Word, described
+from whiffclock.params import require
+from whiffclock.runs.engine import EngineSettings
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from whiffclock.runs.jobs import JobStore
+    from whiffclock.runs.sweep import Sweep
+
+sweep_app = App(RunGroup, help="Run a grid of settings that a file names; draw the results.")
+app.add_typer(sweep_app, name="sweep")
+
+
+@sweep_app.command("run")
+@described
+def run_sweep(
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Sweep file, in TOML.")],
+    out: Annotated[Path | None, "Folder for the results; default: the name of FILE.", Word("DIR")] = None,
+    store: opt.StoreFolder = None,
+    engine: EngineSettings,
+    dry_run: Annotated[bool, "Only show the jobs, and about how long they take."] = False,
+) -> None:
+    """Train and test agents at all points of a grid of settings.
+
+    FILE gives each setting a value, or a list of values to sweep over, such as
+    gamma = [0.99, 0.998]. The results are one dataset, DIR/sweep.nc. Finished
+    work is cached: after an interruption, the same command continues. The word
+    run can be left out.
+
+    Example: whiffclock sweep examples/clock_length.toml --dry-run
+    """
+    from whiffclock.archive import require_replaceable, require_writable, write_dataset
+    from whiffclock.runs.jobs import JobStore
+    from whiffclock.runs.store import Store
+    from whiffclock.runs.sweep import Sweep
+
+    folder = Path(file.stem) if out is None else out
+    kept = folder / "runs" if store is None else store
+    sweep, results = Sweep.of(file), JobStore(Store(kept))
+    if dry_run:
+        opt.out.print(jobs_table(sweep, results, engine))
+        return
+    result = folder / "sweep.nc"
+    require_writable(folder)
+    require_writable(kept)
+    require_replaceable(result)
+    stage = f"sweeping ({len(sweep.tests)} agents)"
+    with engine.open(opt.say) as pool, opt.job_bar(stage, sweep.work(results), kept) as bar:
+        data = sweep.run(results, pool, bar.advance)
+    write_dataset(result, data)
+    sizes = ", ".join(f"{name} ({size})" for name, size in data.sizes.items())
+    opt.out.print(f"{result}: {', '.join(map(str, data))} by {sizes}.", soft_wrap=True, highlight=False)
+    opt.messages.print(f"Next: whiffclock sweep plot {result}", soft_wrap=True, highlight=False)
+
+
+@sweep_app.command()
+@described
+def plot(
+    *,
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="Result of a sweep, such as DIR/sweep.nc.")],
+    metric: Annotated[list[str] | None, "G, T_min/T, f+ or G_sum; may be repeated. Default: the first three."] = None,
+    x: Annotated[str | None, "Setting along x; default: the one with most values.", Word("NAME")] = None,
+    at: Annotated[list[str] | None, "Only this value of a setting; may be repeated.", Word("NAME=VALUE")] = None,
+    out: Annotated[Path | None, "Folder for the pictures; default: that of RESULT.", Word("DIR")] = None,
+) -> None:
+    """Draw the results of a sweep: metrics against a setting, and maps of two.
+
+    lines.png has a dot for every agent and lines through their medians, map.png
+    (for two settings) the medians. Both are written as PDF as well.
+
+    Example: whiffclock sweep plot clock_length/sweep.nc --metric f+
+    """
+    from whiffclock.archive import require_writable
+    from whiffclock.paper.figures import arranged, write_picture
+    from whiffclock.sweep_plots import METRICS, choose, draw_lines, draw_map, load_sweep
+
+    fixed = dict(parse_at(text) for text in at or [])
+    folder = result.parent if out is None else out
+    require_writable(folder)
+    data = choose(load_sweep(result), fixed)
+    drawings = {"lines": draw_lines} | ({"map": draw_map} if len(data.dims) > 2 else {})
+    for name, draw in drawings.items():
+        picture = arranged(lambda draw=draw: draw(data, metric or METRICS, x))  # type: ignore[misc]
+        for form in ("png", "pdf"):
+            opt.out.print(str(write_picture(picture, folder / f"{name}.{form}")), soft_wrap=True, highlight=False)
+
+
+def parse_at(text: str) -> tuple[str, str]:
+    """``"gamma=0.99"`` to a setting and its value."""
+    name, equals, value = text.partition("=")
+    require(bool(name and equals and value), f"--at is {text!r}; it must be a setting and a value: gamma=0.99.")
+    return name.strip().replace(".", "_"), value.strip()
+
+
+def jobs_table(sweep: Sweep, store: JobStore, engine: EngineSettings) -> Table:
+    """The grid, the number of jobs, and an estimate of time."""
+    from rich import box
+    from rich.table import Table
+
+    from whiffclock.runs.sweep import estimate, labels, training
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("")
+    table.add_column("number", justify="right")
+    table.add_column("values", overflow="fold")
+    for name in (*sweep.grid.swept, "seeds"):
+        values = sweep.grid.values[name]
+        table.add_row(name, str(len(values)), listed(labels(values).tolist()))
+    table.add_section()
+    for title, jobs in (("trainings", [training(test) for test in sweep.tests]), ("tests", sweep.tests)):
+        cached = sum(store.has(job) for job in jobs)
+        table.add_row(title, str(len(jobs)), f"{cached} of them cached")
+    with opt.messages.status("measuring a few short trainings"):
+        seconds = estimate(sweep, store)
+    each = f", {readable_time(seconds / engine.at_once)} on {engine.at_once} free cores"
+    about = f"{readable_time(seconds)} on one core{each if engine.at_once > 1 and engine.scheduler is None else ''}"
+    table.add_row("time", "", f"about {about}: an estimate from a few short trainings")
+    return table
+
+
+def listed(values: list[object], most: int = 16) -> str:
+    """All of some values, or the first ones and the last."""
+    from whiffclock.runs.sweep import spelled
+
+    words = [spelled(value) for value in values]
+    return ", ".join(words if len(words) <= most else [*words[: most - 2], "...", words[-1]])
+
+
+def readable_time(seconds: float) -> str:
+    """A time in the largest unit of which there are two at least."""
+    for unit, length in (("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
