@@ -44,6 +44,15 @@ PATHS = ("", ".", "/", "missing.npz", "missing/deep/er.npz", "text.txt", "text.t
          "dangling", "dangling.npz", "b" * 300 + ".npz", "d" * 300 + "/in.npz", "\udcff.npz", "/dev/null", "/dev/full",
          "/dev/zero", "pipe", "/proc/self/mem", "/sys/in.npz", "/proc/in.npz", "empty.npz", "noise.npz", "a.zarr",
          "closed.npz", "closed")  # fmt: skip
+SWEEP = """\
+plume = "plume.npz"
+threshold = "dense"
+start_threshold = "own"
+horizon = 40
+length = [5, 9]
+episodes = 50
+evaluation.snapshots = 1
+"""
 TIGER = """discount: 0.95
 values: reward
 states: a b
@@ -89,6 +98,7 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
 
     (folder / "text.txt").write_text("text\n")
     (folder / "tiger.pomdp").write_text(TIGER)
+    (folder / "sweep.toml").write_text(SWEEP)
     (folder / "empty.npz").touch()
     (folder / "noise.npz").write_bytes(os.urandom(1000))
     (folder / "loop").symlink_to("loop")
@@ -104,6 +114,7 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
             "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own --out p "
             "--store runs",
             "bayes solve -e dense --plume plume.npz --backups 2 --start-threshold own --out bayes.npz",
+            "sweep sweep.toml --out swept",
         ):
             app(words.split(), standalone_mode=False)
         # Its kernels start threads, which a process should not have when it is forked; so they are compiled elsewhere.
@@ -130,6 +141,8 @@ BASES = {
     ("reproduce",): (*_PLUME, "--only", "fig1", "--out", "made"),
     ("report",): ("policies",),
     ("train",): (*_PLUME, *_OWN, "-e", "dense", "--seeds", "1", "--episodes", "50", "--horizon", "40", "--out", "made"),
+    ("sweep", "run"): ("sweep.toml", "--out", "made"),
+    ("sweep", "plot"): ("swept/sweep.nc", "--metric", "G", "--out", "made"),
     ("evaluate",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("compare",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("info",): (),
@@ -170,7 +183,7 @@ def values(option: Any) -> tuple[str, ...]:
         return TEXTS[option.name]
     if metavar in ("N", "X"):
         return WHOLE if metavar == "N" else NUMBERS
-    path = any(word in metavar for word in ("DIR", "FILE", "POLICY", "PLUME", "[A]", "[B]"))
+    path = any(word in metavar for word in ("DIR", "FILE", "POLICY", "PLUME", "RESULT", "[A]", "[B]"))
     return PATHS if path else NAMES + NUMBERS
 
 
