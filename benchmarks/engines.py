@@ -1,0 +1,166 @@
+"""Engines side by side: speed-up of 40 equal trainings, overhead per job, and what a cluster would give.
+
+    python benchmarks/engines.py [--episodes 400000] [--out docs/cluster.png]
+
+The wall time of the profile ``deep`` on many workers is a calculation: its jobs are handed out as the engine does it,
+with the time per job and the overheads that were measured here.
+"""
+
+import argparse
+import heapq
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from whiffclock.memory import clock
+from whiffclock.paper.ensembles import NEEDS, Study
+from whiffclock.paper.profiles import profile_named
+from whiffclock.params import LearningSettings
+from whiffclock.plume.builtin import builtin_plume
+from whiffclock.runs.engine import EngineSettings
+from whiffclock.runs.jobs import Job, JobStore, execute, missing
+from whiffclock.runs.kinds import Train
+from whiffclock.runs.store import Store
+
+JOBS, SMALL = 40, 200
+WORKERS = (1, 2, 8, 64, 512)
+
+
+@dataclass(frozen=True)
+class Empty(Job):
+    """A job that does nothing; its result is as large as a policy."""
+
+    kind, agent = "empty", "nobody"
+
+    number: int
+
+    def compute(self, plume, needed, tick):
+        return np.zeros((500, 4))
+
+    def pack(self, result):
+        return {"q": result}
+
+    def unpack(self, arrays, plume, path):
+        return arrays["q"]
+
+
+def line(name: str, value: float, unit: str) -> None:
+    print(f"{name} {value:.4g} {unit}", flush=True)
+
+
+def timed(jobs: list[Job], plume, engine, store: Path) -> tuple[float, float]:
+    """Wall time, and processor time of this process."""
+    began, cpu = time.perf_counter(), time.process_time()
+    execute(jobs, plume, JobStore(Store(store)), engine)
+    return time.perf_counter() - began, time.process_time() - cpu
+
+
+def measure(episodes: int) -> tuple[float, dict[str, float]]:
+    """Seconds per unit of work on one core, and seconds of this process per job, by engine."""
+    plume, serial = builtin_plume(), {}
+    learning = LearningSettings.shortened(episodes)
+    trainings = [Train(plume.fingerprint, 5e-6, clock(500), learning, seed=seed) for seed in range(JOBS)]
+    short = [replace(job, learning=LearningSettings.shortened(2)) for job in trainings[:4]]  # start and compile
+    alone = 0.0
+    for name in ("threads", "processes", "dask"):
+        walls = {}
+        for workers in (1, 2):
+            with tempfile.TemporaryDirectory() as folder, EngineSettings(name, workers).open() as engine:
+                warm = [
+                    Train(plume.fingerprint, 5e-6, clock(500), LearningSettings.shortened(2), seed=s) for s in (0, 1)
+                ]
+                timed(warm, plume, engine, Path(folder))
+                walls[workers], _ = timed(trainings, plume, engine, Path(folder))
+                small, cpu = timed([Empty(number) for number in range(SMALL)], plume, engine, Path(folder))
+        alone = alone or walls[1]
+        line(f"engines.{name}.one_worker", walls[1], "s")
+        line(f"engines.{name}.two_workers", walls[2], "s")
+        line(f"engines.{name}.speedup_over_one_thread", alone / walls[2], "ratio")
+        line(f"engines.{name}.overhead_per_job", 1e3 * small / SMALL, "ms")
+        line(f"engines.{name}.overhead_per_job_in_this_process", 1e3 * cpu / SMALL, "ms")
+        serial[name] = cpu / SMALL
+    return alone / (JOBS * episodes), serial
+
+
+def deep_jobs() -> list[list[tuple[str, list[str], int]]]:
+    """Key, keys of dependencies, and work of all jobs of the profile ``deep``, in two rounds."""
+    plume = builtin_plume()
+    study = Study(plume, profile_named("deep"), dict.fromkeys(("denser", "dense", "sparse", "sparser"), 5))
+    with tempfile.TemporaryDirectory() as folder:
+        store = JobStore(Store(Path(folder)))
+        scan = missing(study.jobs(["tau scan training"]), store)
+        known = {job.key for job in scan}
+        rest = [job for job in missing(study.jobs(NEEDS), store) if job.key not in known]
+    return [[(j.key, [o.key for o in j.needs.values()], j.cost(plume)) for j in part] for part in (scan, rest)]
+
+
+def wall_time(rounds: list[list[tuple[str, list[str], int]]], workers: int, per_work: float, serial: float) -> float:
+    """Wall time when one process hands out jobs and stores results, ``serial`` seconds each, and workers compute."""
+    now = 0.0
+    for jobs in rounds:
+        keys, order, idle, running, dispatcher = {key for key, *_ in jobs}, count(), workers, [], now
+        waiting = {key: {other for other in needs if other in keys} for key, needs, _ in jobs}
+        work = {key: amount for key, _, amount in jobs}
+        ready = [key for key, others in waiting.items() if not others]
+        followers: dict[str, list[str]] = {}
+        for key, others in waiting.items():
+            for other in others:
+                followers.setdefault(other, []).append(key)
+        while ready or running:
+            while ready and idle:
+                key, idle = ready.pop(0), idle - 1
+                heapq.heappush(running, (max(now, dispatcher) + work[key] * per_work, next(order), key))
+            now, _, key = heapq.heappop(running)
+            idle, dispatcher = idle + 1, max(now, dispatcher) + serial
+            for follower in followers.get(key, ()):
+                waiting[follower].discard(key)
+                if not waiting[follower]:
+                    ready.append(follower)
+        now = max(now, dispatcher)
+    return now
+
+
+def draw(walls: dict[int, float], path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    from whiffclock.paper.figures.style import context
+
+    with context():
+        figure, axes = plt.subplots(figsize=(3.4, 2.4), layout="constrained")
+        workers = np.array(list(walls))
+        minutes = np.array(list(walls.values())) / 60
+        axes.loglog(workers, minutes, "o-", base=2)
+        axes.loglog(workers, minutes[0] / workers, ":", color="0.5", base=2, label="as many times faster as workers")
+        axes.set_xlabel("workers")
+        axes.set_ylabel("wall time of profile deep (min)")
+        axes.set_xticks(workers, map(str, workers))
+        ticks = [1, 5, 20, 60, 300]
+        axes.set_yticks(ticks, map(str, ticks))
+        axes.set_title("Calculated, not measured")
+        axes.legend(frameon=False)
+        figure.savefig(path, dpi=200)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--episodes", type=int, default=400_000)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    per_work, serial = measure(given.episodes)
+    line("engines.training", 1e6 * per_work, "s per million episodes")
+    rounds = deep_jobs()
+    line("engines.deep.jobs", sum(map(len, rounds)), "jobs")
+    line("engines.deep.longest_job", per_work * max(job[2] for part in rounds for job in part), "s")
+    walls = {workers: wall_time(rounds, workers, per_work, serial["dask"]) for workers in WORKERS}
+    for workers, wall in walls.items():
+        line(f"engines.deep.calculated.{workers}_workers", wall / 60, "min")
+    if given.out:
+        draw(walls, given.out)
+
+
+if __name__ == "__main__":
+    main()
