@@ -70,10 +70,7 @@ def measure(episodes: int) -> tuple[float, dict[str, float]]:
         walls = {}
         for workers in (1, 2):
             with tempfile.TemporaryDirectory() as folder, EngineSettings(name, workers).open() as engine:
-                warm = [
-                    Train(plume.fingerprint, 5e-6, clock(500), LearningSettings.shortened(2), seed=s) for s in (0, 1)
-                ]
-                timed(warm, plume, engine, Path(folder))
+                timed(short, plume, engine, Path(folder))
                 walls[workers], _ = timed(trainings, plume, engine, Path(folder))
                 small, cpu = timed([Empty(number) for number in range(SMALL)], plume, engine, Path(folder))
         alone = alone or walls[1]
