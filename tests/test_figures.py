@@ -2,10 +2,12 @@
 
 import base64
 import functools
+import gc
 import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import fields, replace
 from html import unescape
 from types import SimpleNamespace
@@ -20,6 +22,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from whiffclock.paper import figures
 from whiffclock.paper.dataset import Datasets, in_order
 from whiffclock.paper.figures import FIGURES, drawing, picture, render, words
 from whiffclock.paper.figures.boxes import box, never
@@ -115,6 +118,32 @@ def test_the_origin_of_the_plume_reaches_map_and_caption(cases, tmp_path):
     other = render(cases["all there"], tmp_path, ["fig6"])["fig6"]
     assert ORIGIN not in other.caption
     assert "simulated plume" not in other.svg
+
+
+def test_processes_draw_the_same(cases, tmp_path, monkeypatch):
+    mine = SimpleNamespace(TITLE="mine", draw=lambda data: Figure(), caption=lambda data: "")
+    monkeypatch.setitem(FIGURES, "mine", mine)  # other processes do not know it
+    monkeypatch.setattr(figures, "_FIGURES_PER_WORKER", 1)
+    some, folder = ("mine", "fig8", "s4"), tmp_path / "one"
+    alone = render(cases["all there"], folder, some)
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    folder.rename(tmp_path / "before")
+    assert render(cases["all there"], folder, some, workers=2) == alone
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+
+
+def test_figures_of_a_process_that_died_are_drawn_here(cases, tmp_path, monkeypatch):
+    def die(chosen, data, out, workers):
+        assert workers == 2
+        yield figures._render(chosen[0], data, out)
+        raise BrokenProcessPool
+
+    monkeypatch.setattr(figures, "_render_apart", die)
+    monkeypatch.setattr(figures, "_FIGURES_PER_WORKER", 1)
+    drawn = render(cases["all there"], tmp_path, ["fig8", "s4"], workers=5)
+    assert list(drawn) == ["fig8", "s4"]
+    assert all(one.png.is_file() for one in drawn.values())
+    assert gc.isenabled()
 
 
 def test_bytes_depend_on_the_result_alone(cases, tmp_path):

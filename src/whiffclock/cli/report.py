@@ -25,6 +25,7 @@ def report(
     from whiffclock.paper.dataset import Datasets
     from whiffclock.paper.page.report import write_report
     from whiffclock.paper.tables import claims_table
+    from whiffclock.runs.engine import cores
 
     source = folder / "data"
     require(source.is_dir(), f"{folder} has no folder data; name an output folder of whiffclock reproduce.")
@@ -36,6 +37,6 @@ def report(
         raise
     except UNREADABLE as error:
         raise InputError(f"{source} is not the data of a reproduction: {first_line(error)}.") from error
-    page = write_report(data, folder, verdicts)
+    page = write_report(data, folder, verdicts, cores())
     opt.out.print(claims_table(verdicts))
     opt.out.print(f"Report: {page}", markup=False, highlight=False, soft_wrap=True)

@@ -64,7 +64,7 @@ def reproduce(
         began = time.perf_counter()
         done.datasets.save(out / "data")
         verdicts = judge(done.datasets)
-        page = write_report(done.datasets, out, verdicts)
+        page = write_report(done.datasets, out, verdicts, engine.at_once)
     opt.messages.print(time_table(done, time.perf_counter() - began))
     opt.out.print(claims_table(verdicts))
     opt.out.print(f"Report: {page}   claims: {out / 'claims.json'}   figures: {out / 'figures'}/", soft_wrap=True)

@@ -12,8 +12,6 @@ import multiprocessing
 import os
 import queue
 import shutil
-import signal
-import threading
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -31,6 +29,7 @@ from typing import Any, Self
 import numpy as np
 
 from whiffclock import __version__
+from whiffclock.children import obey_parent
 from whiffclock.params import InputError, require
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import Whiffs
@@ -211,17 +210,7 @@ class Processes(Remote):
 
 
 def _begin(folder: Path) -> None:
-    """In a new process: Ctrl-C is for the parent, and the process ends when the parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            shutil.rmtree(folder, ignore_errors=True)
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    obey_parent(partial(shutil.rmtree, folder, ignore_errors=True))
 
 
 class Cluster(Remote):

@@ -48,16 +48,16 @@ _METRICS = {"G": "Mean return G", "f+": "Share of searches that arrive, f+"}
 _PLACES = (10, 30, 60, 100)
 
 
-def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None = None) -> Path:
+def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None = None, workers: int = 1) -> Path:
     """Write ``report.html``, ``figures/`` and ``claims.json`` into ``out``; return the page's path.
 
-    ``verdicts`` are those on the claims, if they have been tested already.
+    ``verdicts`` are those on the claims, if they have been tested already; figures are drawn by ``workers`` processes.
     """
     from whiffclock.paper.figures import render
 
     (out / "figures").mkdir(parents=True, exist_ok=True)
     verdicts = judge(data) if verdicts is None else verdicts
-    figures = render(data, out / "figures")
+    figures = render(data, out / "figures", workers=workers)
     page = out / "report.html"
     _write(out / "claims.json", claims_json(verdicts, data))
     _write(page, report_html(data, verdicts, figures.values(), out))

@@ -1,0 +1,21 @@
+"""Processes that this one starts."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+
+
+def obey_parent(clean_up: Callable[[], None] = lambda: None) -> None:
+    """In a new process: Ctrl-C is for the parent, and the process ends when the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            clean_up()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
