@@ -101,7 +101,7 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
         floor, ceiling = max(floor, best), max(ceiling, best + allowed)
         allowed /= gamma
         edge, worth = _most_uncertain(tree, node, spread, action, allowed)
-        if worth <= 0 or len(walk) > DEEPEST:
+        if worth <= 0 or len(walk) > DEEPEST or tree.late():
             break
         at = int(tree.first_edge[node]) + edge
         floor = float(tree.edge_lower[at]) + (floor - float(low[action])) / (gamma * worth)
@@ -137,7 +137,7 @@ def by_policy(tree: Tree, rng: np.random.Generator, depth: int) -> int:
 def played(tree: Tree, rng: np.random.Generator, depth: int) -> Walk:
     """One search by the present policy, against observations drawn from the model."""
     node, spread, walk = 0, tree.root, Walk()
-    while len(walk) < depth:
+    while len(walk) < depth and not (walk and tree.late()):
         walk.append((node, spread))
         see_vectors(tree, node, spread)
         action = int(tree.action_values(node, spread, tree.edge_lower).argmax())
@@ -151,7 +151,7 @@ def by_upper(tree: Tree, rng: np.random.Generator, depth: int) -> int:
     """Follow the best upper bound to some beliefs not visited before."""
     node, spread, walk = 0, tree.root, Walk()
     size = tree.size
-    while len(walk) < depth and tree.size - size < _NEW_PER_WALK:
+    while len(walk) < depth and tree.size - size < _NEW_PER_WALK and not (walk and tree.late()):
         walk.append((node, spread))
         action = int(tree.action_values(node, spread, tree.edge_upper).argmax())
         worth = spread.probability * np.where(spread.probability > 0, tree.edge_upper[tree.edges_of(node)], 0.0)
@@ -160,7 +160,8 @@ def by_upper(tree: Tree, rng: np.random.Generator, depth: int) -> int:
             break
         node, spread = descend(tree, node, spread, edge)
     for node, spread in reversed(walk):
-        back_up_upper(tree, node, spread)
+        if not tree.late():
+            back_up_upper(tree, node, spread)
     return len(walk)
 
 
@@ -173,6 +174,7 @@ def _draw(tree: Tree, node: int, action: int, weight: np.ndarray, drawn: float) 
 
 def _climb(tree: Tree, walk: Walk) -> int:
     for node, spread in reversed(walk):
-        back_up_lower(tree, node, spread)
-        back_up_upper(tree, node, spread)
+        if not tree.late():
+            back_up_lower(tree, node, spread)
+            back_up_upper(tree, node, spread)
     return len(walk)

@@ -5,10 +5,12 @@ observes o with probability O_a(s', o).
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from whiffclock.archive import MOST_BYTES
 from whiffclock.params import require
 
 SUM_TOLERANCE = 1e-4
@@ -63,6 +65,30 @@ def _require_stochastic(matrix: sp.csr_array, shape: tuple[int, int], what: str)
     worst = int(np.abs(sums - 1).argmax())
     proper = bool(abs(sums[worst] - 1) < SUM_TOLERANCE)
     require(proper, f"The {what} sums to {sums[worst]:g} in state {worst}; it must sum to one.")
+
+
+class Piece(NamedTuple):
+    """A vector that says something of some states only, and its action."""
+
+    states: np.ndarray
+    values: np.ndarray
+    action: int
+
+
+def require_memory(needed: float, what: str) -> None:
+    """Refuse ``what`` before it is allocated if that would need too many bytes."""
+    gib = f"{needed / 2**30:,.1f} GiB of memory, and {MOST_BYTES / 2**30:g} are allowed"
+    require(needed <= MOST_BYTES, f"{what} would take {gib}.")
+
+
+def outcomes(transition: sp.csr_array, observation: sp.csr_array) -> tuple[np.ndarray, ...]:
+    """All that an action can lead to: state, next state, observation and probability, sorted by the first two."""
+    following = transition.indices
+    count = int(np.diff(observation.indptr)[following].sum())
+    require_memory(100 * count, f"A model with {count:,} ways to move and observe after one action")
+    which, at = entries_of_rows(observation, following)
+    state = np.repeat(np.arange(transition.shape[0]), np.diff(transition.indptr))
+    return state[which], following[which], observation.indices[at], transition.data[which] * observation.data[at]
 
 
 def entries_of_rows(matrix: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
