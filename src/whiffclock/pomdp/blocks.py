@@ -103,6 +103,11 @@ class BlockModel:
         home = np.unique(self._home[states])
         return sorted({*home[home >= 0].tolist(), self.root_block})
 
+    def apart(self) -> tuple[list[int], list[int]]:
+        """Blocks, of which the second ones have no state in common with each other."""
+        n = int(self._home.max()) + 1
+        return list(range(n, self.n_blocks)), list(range(n))
+
     def root(self) -> BlockBelief:
         weights = self.tables.initial[self.states[self.root_block]]
         return BlockBelief(self.root_block, weights / weights.sum())
@@ -220,23 +225,37 @@ def worst_value(model: BlockModel) -> float:
 
 
 def to_pieces(model: BlockModel, vectors: Vectors) -> list[Piece]:
-    """All vectors of all blocks, for a file; a first look needs none."""
-    blocks = (k for k in range(model.n_blocks) if not (model.looks_first and k == model.root_block))
-    return [
+    """All vectors of all blocks, for a file; a first look needs none.
+
+    Without visible variables a file's vectors span all states: then those of different blocks with the same action are
+    joined, since a belief is in one block only. Each block has some for every action; the last ones are repeated.
+    """
+    blocks, rest = list(range(model.n_blocks)), list[int]()
+    if model.looks_first:
+        blocks.remove(model.root_block)
+    elif model.tables.visible is None:
+        blocks, rest = model.apart()
+    pieces = [
         Piece(model.states[k], vector, action)
         for k in blocks
         for vector, action in zip(vectors.array(k), vectors.actions(k).tolist(), strict=True)
     ]
+    states = np.concatenate([model.states[k] for k in rest]) if rest else np.empty(0)
+    for action in range(model.n_actions) if rest else ():
+        parts = [vectors.array(k)[vectors.actions(k) == action] for k in rest]
+        for i in range(max(map(len, parts))):
+            pieces.append(Piece(states, np.concatenate([part[min(i, len(part) - 1)] for part in parts]), action))
+    return pieces
 
 
 def from_pieces(model: BlockModel, pieces: Sequence[Piece]) -> list[tuple[int, np.ndarray, int]]:
-    """Vectors to start from, as (block, vector, action): each where it says something of the whole block."""
-    start, value = [], np.full(len(model.tables.states), np.nan)
+    """Vectors to start from, as (block, vector, action): each once, where it says something of the whole block."""
+    start, value = {}, np.full(len(model.tables.states), np.nan)
     for piece in pieces:
         value[piece.states] = piece.values
         for k in model.meeting(piece.states):
             part = value[model.states[k]]
             if not np.isnan(part).any():
-                start.append((k, part, piece.action))
+                start[k, piece.action, part.tobytes()] = part
         value[piece.states] = np.nan
-    return start
+    return [(k, vector, action) for (k, action, _), vector in start.items()]

@@ -16,6 +16,8 @@ from whiffclock.params import require
 SUM_TOLERANCE = 1e-4
 """How far from one probabilities may sum, since files print few digits; readers then scale them to sum to one."""
 
+_LARGEST_REWARD = 1e100
+
 DISCOUNT = "it must lie between 0 and 1; for a task without discounting choose one close to 1, such as 0.999."
 """What a discount must be, as the end of a sentence."""
 
@@ -48,7 +50,10 @@ class TabularModel:
         for a in range(n_actions):
             _require_stochastic(self.transition[a], (n_states, n_states), f"transition of action {a}")
             _require_stochastic(self.observation[a], (n_states, n_observations), f"observation of action {a}")
-        require(bool(np.isfinite(self.reward).all()), "A reward is not a finite number.")
+        largest = float(np.abs(self.reward).max())
+        require(
+            largest <= _LARGEST_REWARD, f"A reward has the size {largest:g}; at most {_LARGEST_REWARD:g} can be paid."
+        )
         proper = (self.initial >= 0).all() and abs(self.initial.sum() - 1) < SUM_TOLERANCE
         fits = self.initial.shape == (n_states,) and bool(proper)
         require(fits, f"The initial belief must be {n_states} probabilities that sum to one.")

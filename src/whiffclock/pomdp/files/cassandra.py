@@ -64,11 +64,13 @@ class _Reader(Words):
         pairs = len(self.names["actions"]) * len(self.names["states"])
         why = f"states times actions are {pairs:,}; at most {LARGEST:,} can be read."
         self.source.require(pairs <= LARGEST, self.given["states"], why)
+        self.all = {kind: np.arange(len(names)) for kind, names in self.names.items()}
         self.start = self._read_start()
         self.tables = {letter: Table([len(self.names[kind]) for kind in _AXES[letter]]) for letter in "TO"}
         while self.at < len(self.words):
             with self.source.named(self.line):
-                self._read_entry()
+                if not self._read_cells():
+                    self._read_entry()
         transition, observation = (self._by_action(letter) for letter in "TO")
         with self.source.named():
             rewards = [self._reward(*tables) for tables in enumerate(zip(transition, observation, strict=True))]
@@ -170,8 +172,36 @@ class _Reader(Words):
         """Position of the name that comes next; of all, for an asterisk."""
         word, names = self.next(f"where a name among the {kind} should come"), self.names[kind]
         if word == "*":
-            return np.arange(len(names))
+            return self.all[kind]
         return np.array([self.source.position(word, self._was(), names, _KINDS[kind])])
+
+    def _read_cells(self) -> bool:
+        """The single cells of T or O that stand here one after the other, the bulk of large files; whether any do."""
+        letter, words, found = self.peek(), self.words, len(_AXES["T"]) * 2 + 2
+        if letter not in self.tables or self.tables[letter].sizes[-1] == 1:
+            return False
+        k = begin = bisect_left(self.keywords, self.at)
+        if self.keywords[k] != self.at:
+            return False
+        names = [(self.names[kind], _KINDS[kind]) for kind in _AXES[letter]]
+        cells: list[list[int]] = [[], [], []]
+        while k + 1 < len(self.keywords) and self.keywords[k + 1] - (i := self.keywords[k]) == found:
+            place = words[i + 2 : i + 7 : 2]
+            if words[i] != letter or "*" in place or words[i + 3] != ":" or words[i + 5] != ":":
+                break
+            for axis, word, (known, what) in zip(cells, place, names, strict=True):
+                number = known.get(word)
+                axis.append(self.source.position(word, self.lines[i], known, what) if number is None else number)
+            k += 1
+        if k == begin:
+            return False
+        at = [i + found - 1 for i in self.keywords[begin:k]]
+        lines = [self.lines[i] for i in at]
+        values = self.source.numbers([words[i] for i in at], lines)
+        require_probabilities(self.source, values, lines)
+        self.tables[letter].set_cells([np.array(axis) for axis in cells], values, np.array(lines))
+        self.at = self.keywords[k]
+        return True
 
     def _read_entry(self) -> None:
         letter, line = self.peek(), self.line
@@ -184,7 +214,7 @@ class _Reader(Words):
             self.at += 1
             box.append(self._position(kinds[len(box)]))
         rest = [len(self.names[kind]) for kind in kinds[len(box) :]]
-        whole = [*box, *(np.arange(n) for n in rest)]
+        whole = [*box, *(self.all[kind] for kind in kinds[len(box) :])]
         if letter == "R":
             self.source.require(len(box) > 1, line, "'R:' must name an action and a state.")
             values = self._numbers(math.prod(rest), "the entry 'R:'", probabilities=False)

@@ -60,6 +60,16 @@ class Table:
         self._values.append(np.repeat(pattern.data[at], repeated))
         self.lines[rows] = line
 
+    def set_cells(self, places: Sequence[np.ndarray], values: np.ndarray, lines: np.ndarray) -> None:
+        """Set single cells, at these positions along each axis; the last axis must have more than one."""
+        rows = np.zeros(len(values), dtype=np.int64)
+        for positions, size in zip(places[:-1], self.sizes[:-1], strict=True):
+            rows = rows * size + positions
+        self._require_room(len(rows), len(rows))
+        self._cells.append(rows * self.sizes[-1] + places[-1])
+        self._values.append(values)
+        self.lines[rows] = lines
+
     def _require_room(self, rows: int, entries: int) -> None:
         self._stored += entries
         self._work += rows + entries
