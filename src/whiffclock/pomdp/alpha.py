@@ -46,6 +46,28 @@ def back_up_block(reward, first, row, column, entry, discount, following, vector
 
 
 @_kernel
+def observed_sweep(start, following, chance, reward, discount, value, backward):
+    """One sweep of value iteration if all is known, in place; returns the largest change.
+
+    value(s) = max over a of R(a, s) + discount * sum over s' of T value(s'). The entries of action a in state s are
+    ``start[a n + s]`` to ``start[a n + s + 1]``. Sweeps had best go forward and ``backward`` in turns.
+    """
+    n_actions, n_states = reward.shape
+    largest = 0.0
+    for k in range(n_states):
+        s = n_states - 1 - k if backward else k
+        best = -np.inf
+        for a in range(n_actions):
+            total = 0.0
+            for i in range(start[a * n_states + s], start[a * n_states + s + 1]):
+                total += chance[i] * value[following[i]]
+            best = max(best, reward[a, s] + discount * total)
+        largest = max(largest, abs(best - value[s]))
+        value[s] = best
+    return largest
+
+
+@_kernel
 def informed_sweep(start, observation, following, chance, reward, discount, sums, bound):
     """One sweep of the fast informed bound, in place; returns the largest change.
 

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children
+from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children, observed_sweep
 from whiffclock.pomdp.model import Spread, grown
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 #: Sweeps before a system is solved directly, and ten times as many if it has more than ``_LARGEST`` unknowns.
 _SWEEPS, _LARGEST = 100, 5000
-#: Rounds of policy iteration.
-_ROUNDS = 100
+#: Rounds of policy iteration, and how much nearer to its value each of them must come.
+_ROUNDS, _NEARER = 100, 0.1
 #: Seconds at the worst: a direct solution, over the cube of its unknowns; an entry in a sweep, per action.
 _SLOWEST_SOLUTION, _SLOWEST_STEP = 1e-10, 4e-9
 #: A point is learned where it lowers the interpolation by at least this share of the tooth's depth.
@@ -59,17 +59,26 @@ def blind_policies(model: BlockModel, until: float = math.inf) -> np.ndarray:
 
 
 def fully_observed(model: BlockModel, until: float = math.inf) -> np.ndarray:
-    """Upper bounds Q, float64[action, state]: all is known from the next step on. By policy iteration."""
+    """Upper bounds Q, float64[action, state]: all is known from the next step on.
+
+    By sweeps over all states, then by policy iteration.
+    """
     tables, gamma = model.tables, model.discount
     step, n = sp.vstack(tables.transition, format="csr"), len(tables.states)
-    value = np.zeros(n)
+    value, accuracy = np.zeros(n), _accuracy(tables.reward)
+    reward = np.ascontiguousarray(tables.reward)
+    for i in range(_SWEEPS):
+        change = observed_sweep(step.indptr, step.indices, step.data, reward, gamma, value, i % 2 == 1)
+        if change < accuracy * (1 - gamma) or perf_counter() > until:
+            break
     for _ in range(_ROUNDS):
         q = tables.reward + gamma * (step @ value).reshape(tables.reward.shape)
         change = q.max(axis=0) - value
-        if _spread(change, gamma) < _accuracy(tables.reward) or perf_counter() > until:
+        if (spread := _spread(change, gamma)) < accuracy or perf_counter() > until:
             break
         chosen = q.argmax(axis=0)
-        value = fixed_rule(step[chosen * n + np.arange(n)], tables.reward[chosen, np.arange(n)], gamma, value, until)
+        rule = step[chosen * n + np.arange(n)], tables.reward[chosen, np.arange(n)]
+        value = fixed_rule(*rule, gamma, value, until, max(accuracy, _NEARER * spread))
     return q + gamma * change.max() / (1 - gamma)
 
 
@@ -109,10 +118,15 @@ def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np
 
 
 def fixed_rule(
-    step: sp.csr_array, reward: np.ndarray, gamma: float, value: np.ndarray, until: float = math.inf
+    step: sp.csr_array,
+    reward: np.ndarray,
+    gamma: float,
+    value: np.ndarray,
+    until: float = math.inf,
+    accuracy: float | None = None,
 ) -> np.ndarray:
     """Solve value = reward + gamma * step @ value from a guess, by sweeps; where these are slow, directly."""
-    accuracy = _accuracy(reward)
+    accuracy = _accuracy(reward) if accuracy is None else accuracy
     for _ in range(_sweeps(len(value))):
         change = reward + gamma * (step @ value) - value
         if _spread(change, gamma) < accuracy:

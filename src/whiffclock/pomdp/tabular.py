@@ -91,15 +91,18 @@ def outcomes(transition: sp.csr_array, observation: sp.csr_array) -> tuple[np.nd
     following = transition.indices
     count = int(np.diff(observation.indptr)[following].sum())
     require_memory(100 * count, f"A model with {count:,} ways to move and observe after one action")
-    which, at = entries_of_rows(observation, following)
+    which, at = entries_of_rows(observation.indptr, following)
     state = np.repeat(np.arange(transition.shape[0]), np.diff(transition.indptr))
     return state[which], following[which], observation.indices[at], transition.data[which] * observation.data[at]
 
 
-def entries_of_rows(matrix: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The stored entries of each of ``rows``, one after the other: position in ``rows``, and position in the data."""
-    count = np.diff(matrix.indptr)[rows]
-    return np.repeat(np.arange(len(rows)), count), ranges(matrix.indptr[rows], count)
+def entries_of_rows(start: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The stored entries of each of ``rows``, one after the other: position in ``rows``, and position in the data.
+
+    ``start[row]`` is where those of a row start, ``indptr`` in scipy.
+    """
+    count = np.diff(start)[rows]
+    return np.repeat(np.arange(len(rows)), count), ranges(start[rows], count)
 
 
 def ranges(first: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -64,10 +64,12 @@ class _Cases:
                 raise InputError(f"The distribution of {names} depends on itself, or on what comes later.")
             waiting.remove(factor)
             table = factor.table
-            count = int(np.diff(table.indptr)[cases.joint(factor.axes[:-1])].sum())
+            rows = cases.joint(factor.axes[:-1])
+            values = np.diff(table.indptr)[rows]
+            count = int(values.sum())
             require_memory(24 * count * (len(cases.value) + 5), f"A model with {count:,} ways to move or observe")
-            case, cell = entries_of_rows(table, cases.joint(factor.axes[:-1]))
-            if not np.array_equal(case, np.arange(len(cases.row))):  # a case has no or several values
+            case, cell = entries_of_rows(table.indptr, rows)
+            if (values != 1).any():  # a case has no or several values
                 value = {name: values[case] for name, values in cases.value.items()}
                 cases = _Cases(cases.row[case], cases.weight[case], value, self.sizes)
             value = cases.value | {factor.axes[-1]: table.indices[cell].astype(np.int64)}
@@ -120,11 +122,11 @@ class FactoredModel:
         require(n_shown < 2**62, f"There are {n_shown:.1g} joint observations; fewer than 4e18 can be read.")
         parts = [self._of_action(action, [v.name for v in shown]) for action in actions]
         transitions, shows, rewards = zip(*parts, strict=True)
-        occurring = np.unique(np.concatenate([joint for _, joint in shows]))
+        occurring = np.unique(np.concatenate([np.unique(joint) for _, _, joint in shows]))
         shape = self.n_states, len(occurring)
         observations = [
-            sp.csr_array((cases.weight, (cases.row, np.searchsorted(occurring, joint))), shape=shape)
-            for cases, joint in shows
+            sp.csr_array((weight, (row, np.searchsorted(occurring, joint))), shape=shape)
+            for weight, row, joint in shows
         ]
         first = _Cases(np.zeros(1, dtype=np.int64), np.ones(1), {}, self.sizes).extended(self.initial)
         n_hidden = self.n_states // math.prod(len(v.values) for v in self.seen)
@@ -142,13 +144,13 @@ class FactoredModel:
 
     def _of_action(
         self, action: dict[str, int], shown: list[str]
-    ) -> tuple[sp.csr_array, tuple[_Cases, np.ndarray], np.ndarray]:
-        """Of an action: transition, what is observed in each case and what number that has, and reward."""
+    ) -> tuple[sp.csr_array, tuple[np.ndarray, ...], np.ndarray]:
+        """Of an action: transition; weight, state and joint value of each observation; reward."""
         moves = self._given(self.before, action).extended(self.transition)
         after = self._given(self.after, action).extended(self.observation)
         shape = self.n_states, self.n_states
         transition = sp.csr_array((moves.weight, (moves.row, moves.joint(self.after))), shape=shape)
-        return transition, (after, after.joint(shown)), self._reward(action, moves)
+        return transition, (after.weight, after.row, after.joint(shown)), self._reward(action, moves)
 
     def _given(self, names: Sequence[str], action: dict[str, int]) -> _Cases:
         """One case for every joint value of the state variables, under their ``names`` before or after the move."""

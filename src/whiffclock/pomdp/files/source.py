@@ -14,7 +14,7 @@ from whiffclock.archive import first_line
 from whiffclock.params import InputError, require
 from whiffclock.pomdp.tabular import DISCOUNT
 
-MOST_NAMES = 2_000_000
+MOST_NAMES = 1_000_000
 """As many values of one kind as a file may have without naming them."""
 
 LARGEST = 10_000_000

@@ -7,6 +7,7 @@ entry survives is settled once, at the end: it does if no later entry set its wh
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,11 +51,11 @@ class Table:
             rows = (rows[:, None] * size + positions).ravel()
         whole = len(columns) == self.sizes[-1]
         pattern, of_row = _pattern([len(axis) for axis in box], values, zeros=not whole)
-        repeated = len(columns) if pattern.shape[1] == 1 else 1
+        repeated = len(columns) if pattern.columns == 1 else 1
         self._require_room(len(rows), int(np.diff(pattern.indptr)[of_row].sum()) * repeated)
         if whole:
             self._reset[rows] = len(self._cells)
-        at_row, at = entries_of_rows(pattern, of_row)
+        at_row, at = entries_of_rows(pattern.indptr, of_row)
         column = columns[pattern.indices[at]] if repeated == 1 else np.tile(columns, len(at))
         self._cells.append(np.repeat(rows[at_row], repeated) * self.sizes[-1] + column)
         self._values.append(np.repeat(pattern.data[at], repeated))
@@ -112,22 +113,32 @@ class Table:
         return matrix
 
 
+class _Pattern(NamedTuple):
+    """A small sparse matrix, in the layout of scipy; if it has one column, that holds for all."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    columns: int
+
+
 def _pattern(
     shape: Sequence[int], values: np.ndarray | float | Diagonal, *, zeros: bool
-) -> tuple[sp.csr_array, np.ndarray]:
+) -> tuple[_Pattern, np.ndarray]:
     """The different rows that ``values`` have in a box of this ``shape``, and which of them each row of the box has.
 
-    A pattern of one column holds for all. ``zeros`` are stored as well where they may override something.
+    ``zeros`` are stored as well where they may override something.
     """
     if isinstance(values, Diagonal):
         n = shape[-1]
-        rows, pattern = [n if axis == values.axis else 1 for axis in range(len(shape) - 1)], sp.eye_array(n).tocsr()
+        rows = [n if axis == values.axis else 1 for axis in range(len(shape) - 1)]
+        pattern = _Pattern(np.arange(n + 1), np.arange(n), np.ones(n), n)
     else:
         array = np.asarray(values, dtype=np.float64)
         array = array.reshape([1] * (len(shape) - array.ndim) + list(array.shape))
         rows, flat = list(array.shape[:-1]), array.reshape(-1, array.shape[-1])
         row, column = np.nonzero(np.ones_like(flat) if zeros else flat)
-        pattern = sp.csr_array((flat[row, column], (row, column)), shape=flat.shape)
+        pattern = _Pattern(np.searchsorted(row, np.arange(len(flat) + 1)), column, flat[row, column], flat.shape[1])
     number = np.arange(math.prod(rows)).reshape(rows)
     return pattern, np.broadcast_to(number, shape[:-1]).ravel()
 
