@@ -135,7 +135,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", help=".pomdp and .pomdpx files")
     parser.add_argument("--seconds", type=float, nargs="+", default=[3.0, 10.0, 30.0], help="solve for the longest")
-    parser.add_argument("--search", action="store_true", help="solve the search model as well")
+    parser.add_argument("--search", action="store_true", help="solve the search model as well; without files, alone")
     parser.add_argument("--sampling", default="mixed")
     parser.add_argument("--cpu", action="store_true", help="count CPU seconds")
     parser.add_argument("--json", type=Path)
@@ -147,7 +147,7 @@ def main() -> None:
         return
     program, results = shutil.which("pomdpsol"), {}
     again = [sys.executable, __file__, "--one", "--seconds", str(longest), "--sampling", arguments.sampling]
-    for name in [*arguments.files, *(["search"] if arguments.search else [])]:
+    for name in [*arguments.files, *(["search"] if arguments.search or not arguments.files else [])]:
         child = subprocess.run([*again, *(["--cpu"] if arguments.cpu else []), name], stdout=subprocess.PIPE, text=True)
         found = json.loads(child.stdout or "{}")
         short = "search" if name == "search" else Path(name).stem

@@ -73,6 +73,18 @@ def test_limits_are_kept():
     assert solution.to_dict()["gap"] == solution.upper - solution.lower
 
 
+def test_a_belief_that_leads_to_itself_does_not_hold_a_walk(monkeypatch):
+    """Waiting teaches nothing here, and the upper bound would wait for ever."""
+    stay, ask = np.eye(2), np.array([[0.5, 0.5], [0.5, 0.5]])
+    model = BlockModel(tables([stay, ask], [np.full((2, 2), 0.5), stay], [[0.9, 0.9], [1, 0.0]], [0.5, 0.5], 0.999))
+    walks = []
+    monkeypatch.setattr("whiffclock.pomdp.sample._climb", lambda tree, walk: walks.append(walk) or len(walk))
+    solve(model, SolverSettings(seconds=None, backups=30, gap=0, sampling="published"))
+    assert walks
+    for walk in walks:
+        assert len({node for node, _ in walk}) == len(walk)
+
+
 def test_walks_end_although_the_discount_is_near_one():
     """At .999 a reward counts a hundredth after 4603 steps only."""
     model = BlockModel(random_tables(2, 0.999))

@@ -84,10 +84,11 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
     ``floor`` and ``ceiling`` are the lower and the upper bound that the belief at hand would need for the root to
     be improved or closed; ``allowed`` is the gap that matters no more, this far from the root.
     """
-    node, spread, walk = 0, tree.root, Walk()
+    node, spread, walk, met = 0, tree.root, Walk(), set[int]()
     floor, ceiling, allowed = float(tree.lower[0]), float(tree.lower[0]) + epsilon, epsilon
-    while True:
+    while node not in met:
         walk.append((node, spread))
+        met.add(node)
         see_vectors(tree, node, spread)
         back_up_upper(tree, node, spread)
         lower, upper, gamma = tree.lower[node], tree.upper[node], tree.gamma(node)
@@ -100,7 +101,7 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
         best, action = float(low.max()), int(high.argmax())
         floor, ceiling = max(floor, best), max(ceiling, best + allowed)
         allowed /= gamma
-        edge, worth = _most_uncertain(tree, node, spread, action, allowed)
+        edge, worth = _most_uncertain(tree, node, spread, action, allowed, met)
         if worth <= 0 or len(walk) > DEEPEST or tree.late():
             break
         at = int(tree.first_edge[node]) + edge
@@ -113,14 +114,17 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
     return steps
 
 
-def _most_uncertain(tree: Tree, node: int, spread: Spread, action: int, allowed: float) -> tuple[int, float]:
+def _most_uncertain(
+    tree: Tree, node: int, spread: Spread, action: int, allowed: float, met: set[int]
+) -> tuple[int, float]:
     """The edge of an action with the most probable gap beyond what is allowed, and its probability.
 
     Where no gap is beyond that, the published rule would prefer the least probable edge; here it is the most
-    probable gap then. Where there is no gap at all, the probability is given as 0.
+    probable gap then. Where there is no gap at all, the probability is given as 0. Nodes that the walk has ``met``
+    are left out: a belief that leads to itself would keep it for ever.
     """
     here, of = tree.edges_of(node), tree.of_action(node, action)
-    chance = spread.probability[of]
+    chance = np.where([child in met for child in tree.child[here][of].tolist()], 0.0, spread.probability[of])
     gap = np.where(chance > 0, tree.edge_upper[here][of] - tree.edge_lower[here][of], 0.0)
     worth = chance * np.maximum(gap - allowed, 0.0)
     if not worth.any():

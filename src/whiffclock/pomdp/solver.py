@@ -29,7 +29,7 @@ from whiffclock.pomdp.tree import Tree
 #: Shares of the backups when ways of sampling take turns. Where the upper bound does not interpolate, ten backups
 #: of :func:`by_upper` cost about as much as one of the others; a few of :func:`by_bounds` are needed all the same:
 #: left to itself, a policy never tries what it holds to be worse.
-_SHARES = {"mixed": {"policy": 1.0, "bounds": 1.0}, "published": {"bounds": 1.0}, "policy": {"policy": 1.0}}
+_SHARES = {"mixed": {"policy": 2.0, "bounds": 1.0}, "published": {"bounds": 1.0}, "policy": {"policy": 1.0}}
 _SHARES_APART = {"policy": 1.0, "bounds": 0.1, "upper": 10.0}
 _BY = {"policy": by_policy, "upper": by_upper}
 
