@@ -15,6 +15,7 @@ from whiffclock.cli import app
 from whiffclock.params import InputError
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.prune import prune
+from whiffclock.pomdp.sample import Predictor, by_bounds
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.pomdp.start import shortfall
 from whiffclock.pomdp.tree import Tree
@@ -77,12 +78,13 @@ def test_a_belief_that_leads_to_itself_does_not_hold_a_walk(monkeypatch):
     """Waiting teaches nothing here, and the upper bound would wait for ever."""
     stay, ask = np.eye(2), np.array([[0.5, 0.5], [0.5, 0.5]])
     model = BlockModel(tables([stay, ask], [np.full((2, 2), 0.5), stay], [[0.9, 0.9], [1, 0.0]], [0.5, 0.5], 0.999))
-    walks = []
+    tree, walks = Tree(model, model.vectors(), model.upper()), []
     monkeypatch.setattr("whiffclock.pomdp.sample._climb", lambda tree, walk: walks.append(walk) or len(walk))
-    solve(model, SolverSettings(seconds=None, backups=30, gap=0, sampling="published"))
-    assert walks
-    for walk in walks:
-        assert len({node for node, _ in walk}) == len(walk)
+    for onward in (False, True):
+        by_bounds(tree, 1e-3, Predictor(tree), onward=onward)
+    back, on = ([node for node, _ in walk] for walk in walks)
+    assert len(set(back)) < len(back)
+    assert len(set(on)) == len(on)
 
 
 def test_walks_end_although_the_discount_is_near_one():

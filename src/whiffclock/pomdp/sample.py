@@ -78,17 +78,19 @@ class Predictor:
         return float(self._tree.upper[node]) if sums is None else sums[1]
 
 
-def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
+def by_bounds(tree: Tree, epsilon: float, predictor: Predictor, *, onward: bool = False) -> int:
     """The published sampling: deep where it may pay, until the gap is ``epsilon`` as seen from the root.
 
     ``floor`` and ``ceiling`` are the lower and the upper bound that the belief at hand would need for the root to
-    be improved or closed; ``allowed`` is the gap that matters no more, this far from the root.
+    be improved or closed; ``allowed`` is the gap that matters no more, this far from the root. A walk that goes
+    ``onward`` does not return to a node that it has met: beliefs that lead to themselves would hold it for ever.
     """
     node, spread, walk, met = 0, tree.root, Walk(), set[int]()
     floor, ceiling, allowed = float(tree.lower[0]), float(tree.lower[0]) + epsilon, epsilon
     while node not in met:
         walk.append((node, spread))
-        met.add(node)
+        if onward:
+            met.add(node)
         see_vectors(tree, node, spread)
         back_up_upper(tree, node, spread)
         lower, upper, gamma = tree.lower[node], tree.upper[node], tree.gamma(node)
@@ -120,11 +122,13 @@ def _most_uncertain(
     """The edge of an action with the most probable gap beyond what is allowed, and its probability.
 
     Where no gap is beyond that, the published rule would prefer the least probable edge; here it is the most
-    probable gap then. Where there is no gap at all, the probability is given as 0. Nodes that the walk has ``met``
-    are left out: a belief that leads to itself would keep it for ever.
+    probable gap then. Where there is no gap at all, the probability is given as 0. Edges to nodes
+    that were ``met`` are left out.
     """
     here, of = tree.edges_of(node), tree.of_action(node, action)
-    chance = np.where([child in met for child in tree.child[here][of].tolist()], 0.0, spread.probability[of])
+    chance = spread.probability[of]
+    if met:
+        chance = np.where([child in met for child in tree.child[here][of].tolist()], 0.0, chance)
     gap = np.where(chance > 0, tree.edge_upper[here][of] - tree.edge_lower[here][of], 0.0)
     worth = chance * np.maximum(gap - allowed, 0.0)
     if not worth.any():

@@ -102,6 +102,7 @@ class _Run:
         self.predictor = Predictor(self.tree)
         self.backups = {"policy": 0, "bounds": 0, "upper": 0}
         self.after_pruning = max(len(self.vectors), 500)
+        self.onward = True
         self.history: list[Progress] = []
 
     def solve(self, progress: Report, interrupted: threading.Event) -> Solution:
@@ -128,7 +129,8 @@ class _Run:
         way = min(shares, key=lambda name: self.backups[name] / shares[name])
         if way == "bounds":
             epsilon = max(self.settings.gap, 0.5 * float(self.tree.upper[0] - self.tree.lower[0]))
-            self.backups[way] += by_bounds(self.tree, epsilon, self.predictor)
+            self.onward = not self.onward and self.bound.interpolates
+            self.backups[way] += by_bounds(self.tree, epsilon, self.predictor, onward=self.onward)
         else:
             self.backups[way] += _BY[way](self.tree, self.rng, self.tree.depth)
 
