@@ -40,7 +40,7 @@ def test_what_is_observed_splits_the_states():
     model = BlockModel(robot())
     assert sorted(len(states) for states in model.states) == [2, 2, 2, 2]
     assert 8 not in np.concatenate(model.states)  # nothing leads there
-    for block in model.blocks:
+    for block in map(model.block, range(model.n_blocks)):
         assert (np.diff(block.edges.action) >= 0).all()
         for a in range(3):
             assert (block.edges.action[block.edges.first[a] : block.edges.first[a + 1]] == a).all()

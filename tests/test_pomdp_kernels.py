@@ -246,15 +246,9 @@ class Tables:
         self.states, self.reach, self.edges = (int(n) for n in rng.integers(1, 6, 3))
         shape = self.edges, self.states, self.reach
         self.dense = rng.random(shape) * (rng.random(shape) < 0.5)
-        start, column, entry = [], [], []
-        for e in range(self.edges):
-            for s in range(self.states):
-                start.append(len(column))
-                column += np.flatnonzero(self.dense[e, s]).tolist()
-                entry += self.dense[e, s][self.dense[e, s] > 0].tolist()
-            start.append(len(column))
-        self.start = np.array(start).reshape(self.edges, self.states + 1)
-        self.column, self.entry = np.array(column, dtype=np.int64), np.array(entry)
+        edge, row, column = np.nonzero(self.dense)
+        first, entry = np.searchsorted(edge, np.arange(self.edges + 1)), self.dense[edge, row, column]
+        self.matrices = first, row.astype(np.int32), column.astype(np.int32), entry
 
 
 @quick
@@ -263,7 +257,7 @@ def test_spread_block(seed):
     case = Tables(seed)
     weights = case.rng.dirichlet(np.ones(case.states)) * (case.rng.random(case.states) < 0.7)
     children, probability = np.zeros((case.edges, case.reach)), np.full(case.edges, 7.0)
-    alpha.spread_block(weights, case.start, case.column, case.entry, children, probability)
+    alpha.spread_block(weights, *case.matrices, children, probability)
     for e in range(case.edges):
         mass = weights @ case.dense[e]
         np.testing.assert_allclose(probability[e], mass.sum(), atol=1e-14)
@@ -276,7 +270,7 @@ def test_back_up_block(seed):
     case = Tables(seed)
     reward, following = case.rng.normal(size=case.states), case.rng.normal(size=(case.edges, case.reach))
     vector = np.full(case.states, 7.0)
-    alpha.back_up_block(reward, case.start, case.column, case.entry, 0.9, following, vector)
+    alpha.back_up_block(reward, *case.matrices, 0.9, following, vector)
     expected = reward + 0.9 * sum(case.dense[e] @ following[e] for e in range(case.edges))
     np.testing.assert_allclose(vector, expected, atol=1e-12)
 

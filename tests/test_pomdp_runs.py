@@ -15,6 +15,7 @@ from whiffclock.cli import app
 from whiffclock.params import InputError
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.prune import prune
+from whiffclock.pomdp.sample import Predictor, by_bounds
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.pomdp.start import shortfall
 from whiffclock.pomdp.tree import Tree
@@ -71,6 +72,19 @@ def test_limits_are_kept():
     assert solution.ended == "backups done"
     assert 100 <= solution.backups < 100 + math.log(0.01) / math.log(0.98) + 1  # the last walk is finished
     assert solution.to_dict()["gap"] == solution.upper - solution.lower
+
+
+def test_a_belief_that_leads_to_itself_does_not_hold_a_walk(monkeypatch):
+    """Waiting teaches nothing here, and the upper bound would wait for ever."""
+    stay, ask = np.eye(2), np.array([[0.5, 0.5], [0.5, 0.5]])
+    model = BlockModel(tables([stay, ask], [np.full((2, 2), 0.5), stay], [[0.9, 0.9], [1, 0.0]], [0.5, 0.5], 0.999))
+    tree, walks = Tree(model, model.vectors(), model.upper()), []
+    monkeypatch.setattr("whiffclock.pomdp.sample._climb", lambda tree, walk: walks.append(walk) or len(walk))
+    for onward in (False, True):
+        by_bounds(tree, 1e-3, Predictor(tree), onward=onward)
+    back, on = ([node for node, _ in walk] for walk in walks)
+    assert len(set(back)) < len(back)
+    assert len(set(on)) == len(on)
 
 
 def test_walks_end_although_the_discount_is_near_one():

@@ -48,7 +48,7 @@ def solve(
 
     Example: whiffclock pomdp solve Tiger.pomdp --seconds 10 --out tiger.policy
     """
-    from whiffclock.pomdp.blocks import BlockModel, from_table, to_table, worst_value
+    from whiffclock.pomdp.blocks import BlockModel, from_pieces, to_pieces, worst_value
     from whiffclock.pomdp.files import read_model
     from whiffclock.pomdp.files.policyfile import read_policy, write_policy
 
@@ -57,11 +57,11 @@ def solve(
     with opt.messages.status("reading"):
         tables = read_model(file)
         model = BlockModel(tables)
-        vectors = from_table(model, *read_policy(start, tables)) if start is not None else []
+        vectors = from_pieces(model, read_policy(start, tables)) if start is not None else []
     solution = solved(file.name, model, settings, vectors)
     if out is not None:
-        table, actions = to_table(model, solution.vectors)
-        write_policy(out, tables, table, actions, floor=worst_value(model), name=file.name)
+        pieces = to_pieces(model, solution.vectors)
+        write_policy(out, tables, pieces, floor=worst_value(model), name=file.name)
     shape = {"states": len(tables.states), "actions": len(tables.actions), "observations": len(tables.observations)}
     size = {"blocks": model.n_blocks, "model_megabytes": model.megabytes}
     opt.show({"file": str(file), **shape, **size, **solution.to_dict()}, json, ",.6g")
@@ -85,6 +85,11 @@ def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> S
         solution = solve_model(model, settings, start, solver_report(bar, settings))
     if solution.ended == "interrupted":
         opt.messages.print("whiffclock: stopped; the policy found so far is kept.")
+    if solution.hurried:
+        limit = f"{settings.seconds:g} s were too short to solve the first bounds"
+        opt.messages.print(
+            f"whiffclock: {limit}; looser ones, which hold as well, were used. --seconds sets the limit."
+        )
     if solution.ended == "memory is full":
         limit = f"the memory limit of {settings.megabytes:g} MB was reached after {solution.seconds:.0f} s"
         opt.messages.print(f"whiffclock: {limit}; the policy found so far is kept. --megabytes sets the limit.")

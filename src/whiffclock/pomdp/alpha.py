@@ -3,10 +3,10 @@
 An edge of a block is a sparse matrix from the block's states to those of the block it leads to, with
 entries T(s, s') O(s', o). The matrices of a block are stored one after the other:
 
-``start[edge, s]``
-    where row ``s`` of an edge's matrix starts; ``start[edge, n]`` is its end.
-``column[i]``, ``entry[i]``
-    state (counted within the block it leads to) and probability.
+``first[edge]``
+    where the entries of an edge's matrix start; ``first[edge + 1]`` is their end.
+``row[i]``, ``column[i]``, ``entry[i]``
+    state, next state (counted within the block it leads to) and probability; sorted by edge and state.
 ``children[edge, s']``
     children of a belief.
 """
@@ -19,17 +19,15 @@ _kernel = kernel(fastmath={"contract", "reassoc", "nsz"})
 
 
 @_kernel
-def spread_block(weights, start, column, entry, children, probability):
+def spread_block(weights, first, row, column, entry, children, probability):
     """Children of a belief, normalised, and the probability of each."""
-    for e in range(start.shape[0]):
+    for e in range(probability.shape[0]):
         total = 0.0
-        for s in range(weights.shape[0]):
-            weight = weights[s]
-            if weight > 0.0:
-                for i in range(start[e, s], start[e, s + 1]):
-                    mass = weight * entry[i]
-                    children[e, column[i]] += mass
-                    total += mass
+        for i in range(first[e], first[e + 1]):
+            mass = weights[row[i]] * entry[i]
+            if mass > 0.0:
+                children[e, column[i]] += mass
+                total += mass
         probability[e] = total
         if total > 0.0:
             for s in range(children.shape[1]):
@@ -37,14 +35,36 @@ def spread_block(weights, start, column, entry, children, probability):
 
 
 @_kernel
-def back_up_block(reward, start, column, entry, discount, following, vector):
+def back_up_block(reward, first, row, column, entry, discount, following, vector):
     """vector(s) = reward(s) + discount * sum over edges e and s' of M_e(s, s') following(e, s')."""
+    vector[:] = 0.0
+    for e in range(following.shape[0]):
+        for i in range(first[e], first[e + 1]):
+            vector[row[i]] += entry[i] * following[e, column[i]]
     for s in range(vector.shape[0]):
-        total = 0.0
-        for e in range(start.shape[0]):
-            for i in range(start[e, s], start[e, s + 1]):
-                total += entry[i] * following[e, column[i]]
-        vector[s] = reward[s] + discount * total
+        vector[s] = reward[s] + discount * vector[s]
+
+
+@_kernel
+def observed_sweep(start, following, chance, reward, discount, value, backward):
+    """One sweep of value iteration if all is known, in place; returns the largest change.
+
+    value(s) = max over a of R(a, s) + discount * sum over s' of T value(s'). The entries of action a in state s are
+    ``start[a n + s]`` to ``start[a n + s + 1]``. Sweeps had best go forward and ``backward`` in turns.
+    """
+    n_actions, n_states = reward.shape
+    largest = 0.0
+    for k in range(n_states):
+        s = n_states - 1 - k if backward else k
+        best = -np.inf
+        for a in range(n_actions):
+            total = 0.0
+            for i in range(start[a * n_states + s], start[a * n_states + s + 1]):
+                total += chance[i] * value[following[i]]
+            best = max(best, reward[a, s] + discount * total)
+        largest = max(largest, abs(best - value[s]))
+        value[s] = best
+    return largest
 
 
 @_kernel
@@ -85,7 +105,7 @@ def merge_classes(start, observation, following, seeds, ends, merge_seeds, first
 
     Afterwards ``parent[s]`` is one state of the class of s, and ``reached`` says which states can be reached. Seed i
     ends at ``ends[i]``; its states are one class if ``merge_seeds``, else only what follows them is.
-    ``first[outcome]``, all -1, is work space.
+    ``first[observation]``, all -1, is work space.
     """
     n = parent.shape[0]
     after, last = np.full(n, -1), np.arange(n)  # the states of a class, as a list from its root on
@@ -121,22 +141,20 @@ def _follow(members, start, observation, following, classes, work, height):
     """Merge what follows ``members`` after each outcome; classes that are new or larger now wait on the stack."""
     first, reached, waiting, stack = work
     n = reached.shape[0]
-    n_actions = (start.shape[0] - 1) // n
-    n_observations = first.shape[0] // n_actions
-    for clear in (False, True):
-        for s in members:
-            for a in range(n_actions):
+    for a in range((start.shape[0] - 1) // n):
+        for clear in (False, True):
+            for s in members:
                 for i in range(start[a * n + s], start[a * n + s + 1]):
-                    outcome = a * n_observations + observation[i]
+                    seen = observation[i]
                     if clear:
-                        first[outcome] = -1
+                        first[seen] = -1
                         continue
                     to = following[i]
                     new = not reached[to]
                     reached[to] = True
-                    if first[outcome] >= 0:
-                        new |= _merge(first[outcome], to, classes)
-                    first[outcome] = to
+                    if first[seen] >= 0:
+                        new |= _merge(first[seen], to, classes)
+                    first[seen] = to
                     if new:
                         height = _wait(_root(to, classes[0]), waiting, stack, height)
     return height

@@ -11,15 +11,21 @@ others. Where the model names fully observed variables, these are seen before th
 reference solver: then the root is a first look (:attr:`BlockModel.looks_first`).
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 
 import numpy as np
 
+from whiffclock.params import require
 from whiffclock.pomdp.alpha import merge_classes, spread_block
 from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
 from whiffclock.pomdp.model import Edges, Spread, Vectors
-from whiffclock.pomdp.tabular import TabularModel, entries_of_rows, ranges
+from whiffclock.pomdp.tabular import Piece, TabularModel, outcomes, ranges, require_memory
+
+_MOST_ACTIONS = 10_000
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,8 @@ class Block:
     states: np.ndarray
     reward: np.ndarray
     edges: Edges
-    start: np.ndarray
+    first: np.ndarray
+    row: np.ndarray
     column: np.ndarray
     entry: np.ndarray
     groups: tuple[tuple[int, np.ndarray], ...]
@@ -48,42 +55,58 @@ class BlockBelief:
 
 
 class BlockModel:
-    """A tabular POMDP as the solver sees it."""
+    """A tabular POMDP as the solver sees it; a block's matrices are put together when it is first met."""
 
     def __init__(self, tables: TabularModel) -> None:
         self.tables = tables
         self.discount = tables.discount
         self.n_actions = len(tables.actions)
+        require(self.n_actions <= _MOST_ACTIONS, f"There are {self.n_actions} actions; at most {_MOST_ACTIONS} can be.")
         self.joint = joint_entries(tables)
-        seeds = _first_supports(tables)
-        self.looks_first = len(seeds) > 1
-        home = closed_classes(self.joint, seeds, merge_seeds=tables.visible is not None)
-        order = np.argsort(home, kind="stable")
-        self.states = np.split(order[home[order] >= 0], np.cumsum(np.bincount(home[home >= 0]))[:-1])
-        support = np.sort(np.concatenate(seeds))
+        self._seeds = _first_supports(tables)
+        self.looks_first = len(self._seeds) > 1
+        home = closed_classes(self.joint, self.n_actions, self._seeds, merge_seeds=tables.visible is not None)
+        order = np.argsort(home, kind="stable")[np.count_nonzero(home < 0) :]
+        size = np.bincount(home[order])
+        self.states = np.split(order, np.cumsum(size)[:-1])
+        support = np.sort(np.concatenate(self._seeds))
         first = home[support[0]]
         if self.looks_first or first < 0 or (home[support] != first).any():
             self.root_block = len(self.states)
             self.states.append(support)
         else:
             self.root_block = int(first)
-        self._home, self._place = home, np.zeros(len(home), dtype=np.int64)
-        for members in self.states[: home.max() + 1]:
-            self._place[members] = np.arange(len(members))
-        self.blocks = [
-            self._look(seeds) if self.looks_first and k == self.root_block else self._steps(states)
-            for k, states in enumerate(self.states)
-        ]
-        self.n_blocks = len(self.blocks)
+        self._home, self._place = home, np.zeros(len(home), dtype=np.int32)
+        self._place[order] = ranges(np.zeros_like(size), size)
+        self.n_blocks = len(self.states)
+        self._met: dict[int, Block] = {}
+        self.block(self.root_block)
 
     @property
     def megabytes(self) -> float:
         """Memory of the model."""
-        arrays = [*self.joint, *(array for block in self.blocks for array in (block.start, block.column, block.entry))]
-        return sum(array.nbytes for array in arrays) / 1e6
+        parts = [(block.first, block.row, block.column, block.entry, block.reward) for block in self._met.values()]
+        return sum(array.nbytes for array in chain(self.joint, *parts)) / 1e6
+
+    def block(self, k: int) -> Block:
+        """A block."""
+        if k not in self._met:
+            looks = self.looks_first and k == self.root_block
+            self._met[k] = self._look() if looks else self._steps(self.states[k])
+        return self._met[k]
 
     def edges(self, block: int) -> Edges:
-        return self.blocks[block].edges
+        return self.block(block).edges
+
+    def meeting(self, states: np.ndarray) -> list[int]:
+        """The blocks that may have all their states among ``states``."""
+        home = np.unique(self._home[states])
+        return sorted({*home[home >= 0].tolist(), self.root_block})
+
+    def apart(self) -> tuple[list[int], list[int]]:
+        """Blocks, of which the second ones have no state in common with each other."""
+        n = int(self._home.max()) + 1
+        return list(range(n, self.n_blocks)), list(range(n))
 
     def root(self) -> BlockBelief:
         weights = self.tables.initial[self.states[self.root_block]]
@@ -94,59 +117,62 @@ class BlockModel:
         return blake2b(block + np.round(belief.weights, 9).tobytes(), digest_size=16).digest()
 
     def spread(self, belief: BlockBelief) -> Spread:
-        block = self.blocks[belief.block]
-        children = np.zeros((len(block.start), block.reach))
-        probability = np.empty(len(block.start))
-        spread_block(belief.weights, block.start, block.column, block.entry, children, probability)
+        block = self.block(belief.block)
+        children = np.zeros((len(block.first) - 1, block.reach))
+        probability = np.empty(len(children))
+        matrices = block.first, block.row, block.column, block.entry
+        spread_block(belief.weights, *matrices, children, probability)
         return Spread(belief, block.reward @ belief.weights, probability, children)
 
     def child(self, spread: Spread, edge: int) -> BlockBelief:
         target = int(self.edges(spread.belief.block).block[edge])
         return BlockBelief(target, spread.children[edge, : len(self.states[target])])
 
-    def vectors(self) -> BlockVectors:
-        return BlockVectors(self)
+    def vectors(self, until: float = math.inf) -> BlockVectors:
+        return BlockVectors(self, until)
 
-    def upper(self) -> BlockUpper:
-        return BlockUpper(self)
+    def upper(self, until: float = math.inf) -> BlockUpper:
+        return BlockUpper(self, until)
 
     def _steps(self, own: np.ndarray) -> Block:
         """The block of the states ``own``: an edge for each action and observation that can happen in it."""
         tables, joint = self.tables, self.joint
-        row = np.full(len(tables.states), -1)
-        row[own] = np.arange(len(own))
-        pairs = (np.arange(len(tables.actions))[:, None] * len(row) + own).ravel()
-        mine = ranges(joint.start[pairs], joint.start[pairs + 1] - joint.start[pairs])
-        outcome = joint.action[mine] * len(tables.observations) + joint.observation[mine]
+        pairs = (np.arange(self.n_actions)[:, None] * len(tables.states) + own).ravel()
+        count = joint.start[pairs + 1] - joint.start[pairs]
+        mine, pair = ranges(joint.start[pairs], count), np.repeat(np.arange(len(pairs)), count)
+        action, row = np.divmod(pair, len(own))
+        outcome = action * len(tables.observations) + joint.observation[mine]
         order = np.argsort(outcome, kind="stable")
-        mine, outcome = mine[order], outcome[order]
-        named, edge = np.unique(outcome, return_inverse=True)
-        action, observation = np.divmod(named, len(tables.observations))
+        mine, row, outcome = mine[order], row[order], outcome[order]
+        begins = np.flatnonzero(np.diff(outcome, prepend=-1))
+        action, observation = np.divmod(outcome[begins], len(tables.observations))
         following = joint.following[mine]
-        target = np.empty(len(named), dtype=np.int64)
-        target[edge] = self._home[following]
-        slots = np.arange(len(named))[:, None] * len(own) + np.arange(len(own) + 1)
-        start = np.searchsorted(edge * len(own) + row[joint.state[mine]], slots)
-        edges = Edges(action, observation, target, np.searchsorted(action, np.arange(len(tables.actions) + 1)))
-        return self._packed(own, tables.reward[:, own], edges, (start, self._place[following], joint.chance[mine]))
+        edges = Edges(
+            action, observation, self._home[following[begins]], np.searchsorted(action, np.arange(self.n_actions + 1))
+        )
+        matrices = np.append(begins, len(mine)), row, self._place[following], joint.chance[mine]
+        return self._packed(own, tables.reward[:, own], edges, matrices)
 
-    def _look(self, seeds: list[np.ndarray]) -> Block:
+    def _look(self) -> Block:
         """The first look: one action without reward, which shows the fully observed variables."""
-        own = self.states[-1]
+        own, seeds = self.states[-1], self._seeds
         target = np.array([self._home[seed[0]] for seed in seeds])
-        column = [np.searchsorted(self.states[to], seed) for seed, to in zip(seeds, target, strict=True)]
-        start = np.stack([np.searchsorted(seed, np.append(own, own[-1] + 1)) for seed in seeds])
-        start += np.cumsum([0] + [len(seed) for seed in seeds[:-1]])[:, None]
+        row, column = np.searchsorted(own, np.concatenate(seeds)), self._place[np.concatenate(seeds)]
+        first = np.cumsum([0, *(len(seed) for seed in seeds)])
         seen = np.array([self.tables.visible[seed[0]] for seed in seeds])  # type: ignore[index]
         edges = Edges(np.zeros_like(target), seen, target, np.array([0, len(seeds)]))
-        return self._packed(own, np.zeros((1, len(own))), edges, (start, np.concatenate(column), np.ones(len(own))))
+        return self._packed(own, np.zeros((1, len(own))), edges, (first, row, column, np.ones(len(own))))
 
     def _packed(self, own: np.ndarray, reward: np.ndarray, edges: Edges, matrices: tuple[np.ndarray, ...]) -> Block:
-        start, column, entry = matrices
-        targets = np.unique(edges.block)
-        groups = tuple((int(to), np.flatnonzero(edges.block == to)) for to in targets)
+        first, row, column, entry = matrices
+        order = np.argsort(edges.block, kind="stable")
+        begins = np.flatnonzero(np.diff(edges.block[order], prepend=-1))
+        targets = edges.block[order[begins]].tolist()
         reach = max(len(self.states[to]) for to in targets)
-        arrays = start.astype(np.int64), column.astype(np.int64), np.ascontiguousarray(entry)
+        n = len(order)
+        require_memory(16 * n * reach, f"A belief over {len(own):,} states with {n:,} children over {reach:,}")
+        groups = tuple(zip(targets, np.split(order, begins[1:]), strict=True))
+        arrays = first.astype(np.int64), row.astype(np.int32), column.astype(np.int32), np.ascontiguousarray(entry)
         return Block(own, np.ascontiguousarray(reward), edges, *arrays, groups, reach)
 
 
@@ -159,33 +185,35 @@ def _first_supports(tables: TabularModel) -> list[np.ndarray]:
 
 def joint_entries(tables: TabularModel) -> Joint:
     """Everything that can happen: T_a(s, s') O_a(s', o), sorted by action, state, observation."""
-    n, parts = len(tables.states), []
-    for a, (transition, seen) in enumerate(zip(tables.transition, tables.observation, strict=True)):
-        moves = transition.tocoo()
-        which, at = entries_of_rows(seen, moves.col)
-        chance = moves.data[which] * seen.data[at]
-        row, observation, column = moves.row.astype(np.int64)[which], seen.indices[at], moves.col[which]
-        order = np.argsort((row * len(tables.observations) + observation) * n + column, kind="stable")
-        order = order[chance[order] > 0]
-        parts.append((row[order], np.full(len(order), a), observation[order], column[order], chance[order]))
-    state, action, observation, following, chance = (np.concatenate(column) for column in zip(*parts, strict=True))
+    n, parts, counts = len(tables.states), [], []
+    each = list(zip(tables.transition, tables.observation, strict=True))
+    count = sum(int(np.diff(seen.indptr)[transition.indices].sum()) for transition, seen in each)
+    require_memory(60 * count, f"A model with {count:,} ways to move and observe")
+    for transition, seen in each:
+        state, following, observation, chance = outcomes(transition, seen)
+        place = (state * len(tables.observations) + observation) * n + following
+        order = np.flatnonzero(chance > 0)
+        if (np.diff(place) < 0).any():
+            order = np.argsort(place, kind="stable")
+            order = order[chance[order] > 0]
+        counts.append(np.bincount(state[order], minlength=n))
+        parts.append((observation[order].astype(np.int32), following[order].astype(np.int32), chance[order]))
     start = np.zeros(len(tables.actions) * n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(action * n + state, minlength=len(start) - 1), out=start[1:])
-    return Joint(start, state, action, observation.astype(np.int64), following.astype(np.int64), chance)
+    np.cumsum(np.concatenate(counts), out=start[1:])
+    return Joint(start, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def closed_classes(joint: Joint, seeds: list[np.ndarray], *, merge_seeds: bool) -> np.ndarray:
+def closed_classes(joint: Joint, n_actions: int, seeds: list[np.ndarray], *, merge_seeds: bool) -> np.ndarray:
     """The finest classes of states closed under every action and observation: class of each state, or -1.
 
     All states that a class leaves open after one action and observation are of one class.
     """
-    n_actions = int(joint.action[-1]) + 1
     n = (len(joint.start) - 1) // n_actions
     ends = np.cumsum([len(seed) for seed in seeds])
-    outcomes = np.full(n_actions * (int(joint.observation.max()) + 1), -1)
+    seen = np.full(int(joint.observation.max()) + 1, -1)
     reached, root = np.zeros(n, dtype=bool), np.arange(n)
     entries = joint.start, joint.observation, joint.following
-    merge_classes(*entries, np.concatenate(seeds), ends, merge_seeds, outcomes, reached, root)
+    merge_classes(*entries, np.concatenate(seeds), ends, merge_seeds, seen, reached, root)
     home = np.full(n, -1)
     home[reached] = np.unique(root[reached], return_inverse=True)[1]
     return home
@@ -196,32 +224,38 @@ def worst_value(model: BlockModel) -> float:
     return float(model.tables.reward.min()) / (1 - model.discount)
 
 
-def to_table(model: BlockModel, vectors: Vectors) -> tuple[np.ndarray, np.ndarray]:
-    """All vectors over all states, float64[vector, state], and their actions.
+def to_pieces(model: BlockModel, vectors: Vectors) -> list[Piece]:
+    """All vectors of all blocks, for a file; a first look needs none.
 
-    A block's vector says nothing of states outside it: it is -inf there. Within a value of the visible
-    variables that it covers in part, it has the worst value instead, which is a lower bound as well.
+    Without visible variables a file's vectors span all states: then those of different blocks with the same action are
+    joined, since a belief is in one block only. Each block has some for every action; the last ones are repeated.
     """
-    tables = model.tables
-    rows, actions = [], []
-    for k, states in enumerate(model.states):
-        if model.looks_first and k == model.root_block:
-            continue
-        empty = np.full(len(tables.states), -np.inf)
-        if tables.visible is not None:
-            empty[np.isin(tables.visible, tables.visible[states])] = worst_value(model)
-        table = np.tile(empty, (len(vectors.actions(k)), 1))
-        table[:, states] = vectors.array(k)
-        rows.append(table)
-        actions.append(vectors.actions(k))
-    return np.concatenate(rows), np.concatenate(actions)
+    blocks, rest = list(range(model.n_blocks)), list[int]()
+    if model.looks_first:
+        blocks.remove(model.root_block)
+    elif model.tables.visible is None:
+        blocks, rest = model.apart()
+    pieces = [
+        Piece(model.states[k], vector, action)
+        for k in blocks
+        for vector, action in zip(vectors.array(k), vectors.actions(k).tolist(), strict=True)
+    ]
+    states = np.concatenate([model.states[k] for k in rest]) if rest else np.empty(0)
+    for action in range(model.n_actions) if rest else ():
+        parts = [vectors.array(k)[vectors.actions(k) == action] for k in rest]
+        for i in range(max(map(len, parts))):
+            pieces.append(Piece(states, np.concatenate([part[min(i, len(part) - 1)] for part in parts]), action))
+    return pieces
 
 
-def from_table(model: BlockModel, table: np.ndarray, actions: np.ndarray) -> list[tuple[int, np.ndarray, int]]:
-    """Vectors to start from, as (block, vector, action): each where it says something of the whole block."""
-    start = []
-    for k, states in enumerate(model.states):
-        part = table[:, states]
-        whole = np.flatnonzero(np.isfinite(part).all(axis=1))
-        start += [(k, part[i], int(actions[i])) for i in whole]
-    return start
+def from_pieces(model: BlockModel, pieces: Sequence[Piece]) -> list[tuple[int, np.ndarray, int]]:
+    """Vectors to start from, as (block, vector, action): each once, where it says something of the whole block."""
+    start, value = {}, np.full(len(model.tables.states), np.nan)
+    for piece in pieces:
+        value[piece.states] = piece.values
+        for k in model.meeting(piece.states):
+            part = value[model.states[k]]
+            if not np.isnan(part).any():
+                start[k, piece.action, part.tobytes()] = part
+        value[piece.states] = np.nan
+    return [(k, vector, action) for (k, action, _), vector in start.items()]

@@ -11,14 +11,16 @@ discount times c if v rises by c. So v + min(Hv - v) / (1 - discount) is below t
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
+from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children
+from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children, observed_sweep
 from whiffclock.pomdp.model import Spread, grown
 
 if TYPE_CHECKING:
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
 
 #: Sweeps before a system is solved directly, and ten times as many if it has more than ``_LARGEST`` unknowns.
 _SWEEPS, _LARGEST = 100, 5000
-#: Rounds of policy iteration.
-_ROUNDS = 100
+#: Rounds of policy iteration, and how much nearer to its value each of them must come.
+_ROUNDS, _NEARER = 100, 0.1
+#: Seconds at the worst: a direct solution, over the cube of its unknowns; an entry in a sweep, per action.
+_SLOWEST_SOLUTION, _SLOWEST_STEP = 1e-10, 4e-9
 #: A point is learned where it lowers the interpolation by at least this share of the tooth's depth.
 _WORTHWHILE = 1e-3
 
@@ -39,56 +43,65 @@ class Joint(NamedTuple):
     """
 
     start: np.ndarray
-    state: np.ndarray
-    action: np.ndarray
     observation: np.ndarray
     following: np.ndarray
     chance: np.ndarray
 
 
-def blind_policies(model: BlockModel) -> np.ndarray:
-    """Value of repeating each action for ever, float64[action, state], from below."""
+def blind_policies(model: BlockModel, until: float = math.inf) -> np.ndarray:
+    """Value of repeating each action for ever, float64[action, state], from below; looser if time is up."""
     tables, gamma = model.tables, model.discount
     values = np.empty(tables.reward.shape)
     for value, transition, reward in zip(values, tables.transition, tables.reward, strict=True):
-        value[:] = fixed_rule(transition, reward, gamma, np.zeros(len(reward)))
+        value[:] = fixed_rule(transition, reward, gamma, np.zeros(len(reward)), until)
         value += (reward + gamma * (transition @ value) - value).min() / (1 - gamma)
     return values
 
 
-def fully_observed(model: BlockModel) -> np.ndarray:
-    """Upper bounds Q, float64[action, state]: all is known from the next step on. By policy iteration."""
+def fully_observed(model: BlockModel, until: float = math.inf) -> np.ndarray:
+    """Upper bounds Q, float64[action, state]: all is known from the next step on.
+
+    By sweeps over all states, then by policy iteration.
+    """
     tables, gamma = model.tables, model.discount
     step, n = sp.vstack(tables.transition, format="csr"), len(tables.states)
-    value = np.zeros(n)
+    value, accuracy = np.zeros(n), _accuracy(tables.reward)
+    reward = np.ascontiguousarray(tables.reward)
+    for i in range(_SWEEPS):
+        change = observed_sweep(step.indptr, step.indices, step.data, reward, gamma, value, i % 2 == 1)
+        if change < accuracy * (1 - gamma) or perf_counter() > until:
+            break
     for _ in range(_ROUNDS):
         q = tables.reward + gamma * (step @ value).reshape(tables.reward.shape)
         change = q.max(axis=0) - value
-        if _spread(change, gamma) < _accuracy(tables.reward):
+        if (spread := _spread(change, gamma)) < accuracy or perf_counter() > until:
             break
         chosen = q.argmax(axis=0)
-        value = fixed_rule(step[chosen * n + np.arange(n)], tables.reward[chosen, np.arange(n)], gamma, value)
+        rule = step[chosen * n + np.arange(n)], tables.reward[chosen, np.arange(n)]
+        value = fixed_rule(*rule, gamma, value, until, max(accuracy, _NEARER * spread))
     return q + gamma * change.max() / (1 - gamma)
 
 
-def fast_informed_bound(model: BlockModel) -> np.ndarray:
-    """Upper bounds Q, float64[state, action]: the next action knows the observation."""
+def fast_informed_bound(model: BlockModel, until: float = math.inf) -> np.ndarray:
+    """Upper bounds Q, float64[state, action]: the next action knows the observation; looser if time is up."""
     tables, gamma, joint = model.tables, model.discount, model.joint
-    bound = np.ascontiguousarray(fully_observed(model).T)
+    bound = np.ascontiguousarray(fully_observed(model, until).T)
     reward, sums = np.ascontiguousarray(tables.reward), np.empty(model.n_actions)
-    entries = joint.start, joint.observation, joint.following, joint.chance
+    sweep = _SLOWEST_STEP * len(joint.chance) * model.n_actions
     for _ in range(_sweeps(bound.size)):
-        if informed_sweep(*entries, reward, gamma, sums, bound) < _accuracy(reward) * (1 - gamma):
+        if perf_counter() + sweep > until:
+            return bound
+        if informed_sweep(*joint, reward, gamma, sums, bound) < _accuracy(reward) * (1 - gamma):
             return bound
     if bound.size > _LARGEST:
         return bound
-    return np.minimum(bound, _informed_by_rules(joint, reward, gamma, bound))
+    return np.minimum(bound, _informed_by_rules(joint, reward, gamma, bound, until))
 
 
-def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np.ndarray) -> np.ndarray:
+def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np.ndarray, until: float) -> np.ndarray:
     """The fast informed bound by policy iteration: a rule says which action follows each observation."""
     n, rules = len(bound), np.ones(len(joint.chance), dtype=bool)
-    row = joint.action * n + joint.state
+    row = np.repeat(np.arange(reward.size), np.diff(joint.start))
     rules[1:] = (np.diff(row) != 0) | (np.diff(joint.observation) != 0)
     first, rule = np.flatnonzero(rules), np.cumsum(rules) - 1
     for _ in range(_ROUNDS):
@@ -96,25 +109,37 @@ def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np
         following = np.bincount(row[first], sums.max(axis=1), minlength=bound.size).reshape(reward.shape)
         better = (reward + gamma * following).T
         change = better - bound
-        if _spread(change, gamma) < _accuracy(reward):
+        if _spread(change, gamma) < _accuracy(reward) or perf_counter() > until:
             break
         column = sums.argmax(axis=1)[rule] * n + joint.following
         step = sp.csr_array((joint.chance, (row, column)), shape=(bound.size,) * 2)
-        bound = fixed_rule(step, reward.ravel(), gamma, bound.T.ravel()).reshape(reward.shape).T
+        bound = fixed_rule(step, reward.ravel(), gamma, bound.T.ravel(), until).reshape(reward.shape).T
     return better + gamma * change.max() / (1 - gamma)
 
 
-def fixed_rule(step: sp.csr_array, reward: np.ndarray, gamma: float, value: np.ndarray) -> np.ndarray:
+def fixed_rule(
+    step: sp.csr_array,
+    reward: np.ndarray,
+    gamma: float,
+    value: np.ndarray,
+    until: float = math.inf,
+    accuracy: float | None = None,
+) -> np.ndarray:
     """Solve value = reward + gamma * step @ value from a guess, by sweeps; where these are slow, directly."""
-    accuracy = _accuracy(reward)
+    accuracy = _accuracy(reward) if accuracy is None else accuracy
     for _ in range(_sweeps(len(value))):
         change = reward + gamma * (step @ value) - value
         if _spread(change, gamma) < accuracy:
             return value + change.mean() / (1 - gamma)
         value = value + change
-    if len(value) > _LARGEST:
+        if perf_counter() > until:
+            return value
+    if len(value) > _LARGEST or perf_counter() + _SLOWEST_SOLUTION * len(value) ** 3 > until:
         return value
-    return splu(sp.csc_array(sp.eye_array(len(value)) - gamma * step)).solve(reward)
+    matrix = sp.csc_array(sp.eye_array(len(value)) - gamma * step)
+    if matrix.nnz > matrix.shape[0] ** 2 // 10:
+        return np.linalg.solve(matrix.toarray(), reward)
+    return splu(matrix).solve(reward)
 
 
 def _sweeps(unknowns: int) -> int:
@@ -134,41 +159,40 @@ def _accuracy(reward: np.ndarray) -> float:
 class BlockVectors:
     """Alpha vectors, a matrix per block."""
 
-    def __init__(self, model: BlockModel) -> None:
+    def __init__(self, model: BlockModel, until: float = math.inf) -> None:
         self._model = model
-        blind = blind_policies(model)
+        blind = blind_policies(model, until)
         self._matrix = [blind[:, states] for states in model.states]
         self._actions = [np.arange(len(matrix)) for matrix in self._matrix]
         self._stamps = [np.zeros(len(matrix), dtype=np.int64) for matrix in self._matrix]
-        self._used = [len(matrix) for matrix in self._matrix]
+        self.used = np.array([len(matrix) for matrix in self._matrix])
+        self.bytes = sum(matrix.nbytes for matrix in self._matrix)
         self.stamp = 1
         self.first = model.n_actions
 
     def __len__(self) -> int:
-        return sum(self._used)
-
-    @property
-    def bytes(self) -> int:
-        return sum(matrix.nbytes for matrix in self._matrix)
+        return int(self.used.sum())
 
     def actions(self, block: int) -> np.ndarray:
-        return self._actions[block][: self._used[block]]
+        return self._actions[block][: self.used[block]]
 
     def array(self, block: int) -> np.ndarray:
-        return self._matrix[block][: self._used[block]]
+        return self._matrix[block][: self.used[block]]
 
     def add(self, block: int, vector: np.ndarray, action: int) -> int:
-        number = self._used[block]
+        number = int(self.used[block])
+        self.bytes -= self._matrix[block].nbytes
         for rows, new in ((self._matrix, vector), (self._actions, action), (self._stamps, self.stamp)):
             rows[block] = grown(rows[block], number + 1)
             rows[block][number] = new
-        self._used[block] += 1
+        self.bytes += self._matrix[block].nbytes
+        self.used[block] += 1
         self.stamp += 1
         return number
 
     def improve(self, spread: Spread, since: int, lower: np.ndarray, pick: np.ndarray) -> None:
-        for to, edges in self._model.blocks[spread.belief.block].groups:
-            used = self._used[to]
+        for to, edges in self._model.block(spread.belief.block).groups:
+            used = int(self.used[to])
             first = int(self._stamps[to][:used].searchsorted(since))
             if first == used:
                 continue
@@ -182,12 +206,12 @@ class BlockVectors:
 
     def back_up(self, spread: Spread, action: int, pick: np.ndarray) -> int:
         model, k = self._model, spread.belief.block
-        block = model.blocks[k]
-        of = slice(int(block.edges.first[action]), int(block.edges.first[action + 1]))
-        following = np.zeros((of.stop - of.start, block.reach))
+        block = model.block(k)
+        start, stop = block.edges.first[action : action + 2].tolist()
+        of, following = slice(start, stop), np.zeros((stop - start, block.reach))
         for e, (to, number) in enumerate(zip(block.edges.block[of], pick[of], strict=True)):
             following[e, : self._matrix[to].shape[1]] = self._matrix[to][number]
-        vector, matrix = np.empty(len(block.states)), (block.start[of], block.column, block.entry)
+        vector, matrix = np.empty(len(block.states)), (block.first[start:], block.row, block.column, block.entry)
         back_up_block(block.reward[action], *matrix, model.discount, following, vector)
         return self.add(k, vector, action)
 
@@ -199,11 +223,13 @@ class BlockVectors:
         number = int(values.argmax())
         return number, float(values[number])
 
-    def keep(self, kept: list[np.ndarray]) -> None:
-        for k, chosen in enumerate(kept):
+    def keep(self, kept: dict[int, np.ndarray]) -> None:
+        for k, chosen in kept.items():
+            self.bytes -= self._matrix[k].nbytes
             for rows in (self._matrix, self._actions, self._stamps):
                 rows[k] = rows[k][chosen]
-            self._used[k] = len(chosen)
+            self.bytes += self._matrix[k].nbytes
+            self.used[k] = len(chosen)
 
 
 class BlockUpper:
@@ -211,24 +237,21 @@ class BlockUpper:
 
     interpolates = True
 
-    def __init__(self, model: BlockModel) -> None:
+    def __init__(self, model: BlockModel, until: float = math.inf) -> None:
         self._model = model
-        informed = fast_informed_bound(model).T
+        informed = fast_informed_bound(model, until).T
         self._informed = [np.ascontiguousarray(informed[:, states]) for states in model.states]
         if model.looks_first:  # each outcome of the look may have another best action
             self._informed[model.root_block] = self._informed[model.root_block].max(axis=0, keepdims=True)
         self._corner = [values.max(axis=0) for values in self._informed]
-        self._points = [np.empty((8, len(states))) for states in model.states]
-        self._depth = [np.empty(8) for _ in model.states]
+        self._points = [np.empty((0, len(states))) for states in model.states]
+        self._depth = [np.empty(0) for _ in model.states]
+        self.bytes = 0
         self._used = [0 for _ in model.states]
         self._known: dict[bytes, int] = {}
         self._log: list[list[int]] = [[] for _ in model.states]  # points in the order in which they were learned
         self._log_stamp: list[list[int]] = [[] for _ in model.states]
         self.stamp = 0
-
-    @property
-    def bytes(self) -> int:
-        return sum(points.nbytes for points in self._points) + 100 * len(self._known)
 
     def states(self, block: int) -> np.ndarray:
         return self._corner[block]
@@ -241,7 +264,7 @@ class BlockUpper:
         return float(upper[0])
 
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
-        block = self._model.blocks[spread.belief.block]
+        block = self._model.block(spread.belief.block)
         for to, edges in block.groups:
             which = self._learned_since(to, since)
             if since >= 0 and not len(which):
@@ -271,7 +294,9 @@ class BlockUpper:
         else:
             i = self._known[key] = self._used[k]
             self._used[k] += 1
+            self.bytes += 100 - self._points[k].nbytes
             self._points[k] = grown(self._points[k], i + 1)
+            self.bytes += self._points[k].nbytes
             self._depth[k] = grown(self._depth[k], i + 1)
             self._points[k][i] = belief.weights
         self._depth[k][i] = depth

@@ -11,6 +11,7 @@ precision.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -130,10 +131,10 @@ class GridSearch:
         total = weights.sum()
         return GridBelief(belief.cells, weights / total) if total > 0 else belief
 
-    def vectors(self) -> GridVectors:
+    def vectors(self, until: float = math.inf) -> GridVectors:
         return GridVectors(self)
 
-    def upper(self) -> GridUpper:
+    def upper(self, until: float = math.inf) -> GridUpper:
         return GridUpper(self)
 
     @cached_property
@@ -228,6 +229,10 @@ class GridVectors:
         return len(self._actions)
 
     @property
+    def used(self) -> np.ndarray:
+        return np.array([len(self)])
+
+    @property
     def bytes(self) -> int:
         return self._tiles.nbytes
 
@@ -299,7 +304,9 @@ class GridVectors:
         kernel.choose_vectors(self._tiles, len(self), *main, sums, best, index)
         return index
 
-    def keep(self, kept: list[np.ndarray]) -> None:
+    def keep(self, kept: dict[int, np.ndarray]) -> None:
+        if not kept:
+            return
         chosen = kept[0]
         for number, old in enumerate(chosen):  # in place, and the others' room is used again
             if number != old:

@@ -12,14 +12,15 @@ work on spreads; only the model knows what is inside. There are two models, :cla
 Model
     ``root()``: the initial belief. ``edges(block)``: the possible steps. ``spread(belief)``: all its children;
     ``child(spread, edge)``: one of them as a belief of its own. ``key(belief)``: equal for beliefs that differ by
-    rounding only, or None where two histories hardly ever lead to the same. ``vectors()``, ``upper()``: first bounds.
+    rounding only, or None where two histories hardly ever lead to the same. ``vectors(until)``, ``upper(until)``:
+    first bounds, looser ones if ``time.perf_counter()`` is ``until`` before they are solved.
 Vectors, the lower bound: alpha vectors, numbered within their block
     ``array(block)``, ``actions(block)``: all vectors [vector, state], and their actions. ``add(block, vector,
     action)`` returns the new vector's number; so does ``back_up(spread, action, pick)``, which adds the vector of an
     action followed by those picked for each edge. ``improve(spread, since, lower, pick)``: raise each child's lower
     bound by the vectors added after ``since``. ``value(belief, number)``: inner product. ``best(belief)``: number
-    and value of the best vector. ``keep(kept)``: drop all others; numbers by block. ``first``: so many are never
-    dropped.
+    and value of the best vector. ``used``: how many there are in each block. ``keep(kept)``: drop all others in some
+    blocks; numbers by block. ``first``: so many are never dropped.
 Upper, the upper bound
     ``states(block)``: of each state. ``at(belief)``: of one belief. ``children(spread, since, upper, action)``: lower
     those of all children, or an action's, by what was learned after ``since``, or if that is -1, by the first bound.
@@ -83,6 +84,6 @@ def grown(array: np.ndarray, size: int) -> np.ndarray:
     """``array`` with room for ``size`` rows, and then some."""
     if size <= len(array):
         return array
-    larger = np.empty((max(size, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
+    larger = np.empty((max(size, 8, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger

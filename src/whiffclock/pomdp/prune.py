@@ -13,26 +13,22 @@ def prune(tree: Tree) -> int:
     An edge that loses its vector takes that of its child, if that was visited; else its node compares all
     vectors anew when it is next visited.
     """
-    before = len(tree.vectors)
+    used, first = tree.vectors.used, tree.vectors.first
+    offset = np.cumsum(used) - used
     nodes, edges = slice(0, tree.size), slice(0, tree.edges_used)
-    blocks, edge_blocks = tree.block[nodes], tree.edge_block[edges]
     looked = tree.edges_of(0) if tree.model.looks_first else slice(0, 0)
-    kept, number = [], []
-    for k in range(tree.model.n_blocks):
-        of_block = np.zeros(len(tree.vectors.actions(k)), dtype=bool)
-        of_block[: tree.vectors.first] = True
-        of_block[tree.pick[nodes][blocks == k]] = True
-        of_block[tree.edge_pick[looked][tree.edge_block[looked] == k]] = True
-        kept.append(np.flatnonzero(of_block))
-        number.append(np.where(of_block, np.cumsum(of_block) - 1, -1))
-    tree.vectors.keep(kept)
-    for k, new in enumerate(number):
-        here = blocks == k
-        tree.pick[nodes][here] = new[tree.pick[nodes][here]]
-        here = edge_blocks == k
-        tree.edge_pick[edges][here] = new[tree.edge_pick[edges][here]]
+    kept = np.zeros(used.sum(), dtype=bool)
+    kept[(offset[:, None] + np.arange(first)).ravel()] = True
+    kept[offset[tree.block[nodes]] + tree.pick[nodes]] = True
+    kept[offset[tree.edge_block[looked]] + tree.edge_pick[looked]] = True
+    count = np.add.reduceat(kept, offset, dtype=np.int64)
+    number = np.where(kept, np.cumsum(kept) - 1 - np.repeat(np.cumsum(count) - count, used), -1)
+    tree.pick[nodes] = number[offset[tree.block[nodes]] + tree.pick[nodes]]
+    tree.edge_pick[edges] = number[offset[tree.edge_block[edges]] + tree.edge_pick[edges]]
+    smaller = np.flatnonzero(count < used).tolist()
+    tree.vectors.keep({k: np.flatnonzero(kept[offset[k] : offset[k] + used[k]]) for k in smaller})
     _mend(tree, np.flatnonzero(tree.edge_pick[edges] < 0))
-    return before - len(tree.vectors)
+    return int((~kept).sum())
 
 
 def _mend(tree: Tree, lost: np.ndarray) -> None:

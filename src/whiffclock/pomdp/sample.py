@@ -78,16 +78,19 @@ class Predictor:
         return float(self._tree.upper[node]) if sums is None else sums[1]
 
 
-def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
+def by_bounds(tree: Tree, epsilon: float, predictor: Predictor, *, onward: bool = False) -> int:
     """The published sampling: deep where it may pay, until the gap is ``epsilon`` as seen from the root.
 
     ``floor`` and ``ceiling`` are the lower and the upper bound that the belief at hand would need for the root to
-    be improved or closed; ``allowed`` is the gap that matters no more, this far from the root.
+    be improved or closed; ``allowed`` is the gap that matters no more, this far from the root. A walk that goes
+    ``onward`` does not return to a node that it has met: beliefs that lead to themselves would hold it for ever.
     """
-    node, spread, walk = 0, tree.root, Walk()
+    node, spread, walk, met = 0, tree.root, Walk(), set[int]()
     floor, ceiling, allowed = float(tree.lower[0]), float(tree.lower[0]) + epsilon, epsilon
-    while True:
+    while node not in met:
         walk.append((node, spread))
+        if onward:
+            met.add(node)
         see_vectors(tree, node, spread)
         back_up_upper(tree, node, spread)
         lower, upper, gamma = tree.lower[node], tree.upper[node], tree.gamma(node)
@@ -100,8 +103,8 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
         best, action = float(low.max()), int(high.argmax())
         floor, ceiling = max(floor, best), max(ceiling, best + allowed)
         allowed /= gamma
-        edge, worth = _most_uncertain(tree, node, spread, action, allowed)
-        if worth <= 0 or len(walk) > DEEPEST:
+        edge, worth = _most_uncertain(tree, node, spread, action, allowed, met)
+        if worth <= 0 or len(walk) > DEEPEST or tree.late():
             break
         at = int(tree.first_edge[node]) + edge
         floor = float(tree.edge_lower[at]) + (floor - float(low[action])) / (gamma * worth)
@@ -113,14 +116,19 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor) -> int:
     return steps
 
 
-def _most_uncertain(tree: Tree, node: int, spread: Spread, action: int, allowed: float) -> tuple[int, float]:
+def _most_uncertain(
+    tree: Tree, node: int, spread: Spread, action: int, allowed: float, met: set[int]
+) -> tuple[int, float]:
     """The edge of an action with the most probable gap beyond what is allowed, and its probability.
 
     Where no gap is beyond that, the published rule would prefer the least probable edge; here it is the most
-    probable gap then. Where there is no gap at all, the probability is given as 0.
+    probable gap then. Where there is no gap at all, the probability is given as 0. Edges to nodes
+    that were ``met`` are left out.
     """
     here, of = tree.edges_of(node), tree.of_action(node, action)
     chance = spread.probability[of]
+    if met:
+        chance = np.where([child in met for child in tree.child[here][of].tolist()], 0.0, chance)
     gap = np.where(chance > 0, tree.edge_upper[here][of] - tree.edge_lower[here][of], 0.0)
     worth = chance * np.maximum(gap - allowed, 0.0)
     if not worth.any():
@@ -137,7 +145,7 @@ def by_policy(tree: Tree, rng: np.random.Generator, depth: int) -> int:
 def played(tree: Tree, rng: np.random.Generator, depth: int) -> Walk:
     """One search by the present policy, against observations drawn from the model."""
     node, spread, walk = 0, tree.root, Walk()
-    while len(walk) < depth:
+    while len(walk) < depth and not (walk and tree.late()):
         walk.append((node, spread))
         see_vectors(tree, node, spread)
         action = int(tree.action_values(node, spread, tree.edge_lower).argmax())
@@ -151,7 +159,7 @@ def by_upper(tree: Tree, rng: np.random.Generator, depth: int) -> int:
     """Follow the best upper bound to some beliefs not visited before."""
     node, spread, walk = 0, tree.root, Walk()
     size = tree.size
-    while len(walk) < depth and tree.size - size < _NEW_PER_WALK:
+    while len(walk) < depth and tree.size - size < _NEW_PER_WALK and not (walk and tree.late()):
         walk.append((node, spread))
         action = int(tree.action_values(node, spread, tree.edge_upper).argmax())
         worth = spread.probability * np.where(spread.probability > 0, tree.edge_upper[tree.edges_of(node)], 0.0)
@@ -160,7 +168,8 @@ def by_upper(tree: Tree, rng: np.random.Generator, depth: int) -> int:
             break
         node, spread = descend(tree, node, spread, edge)
     for node, spread in reversed(walk):
-        back_up_upper(tree, node, spread)
+        if not tree.late():
+            back_up_upper(tree, node, spread)
     return len(walk)
 
 
@@ -173,6 +182,7 @@ def _draw(tree: Tree, node: int, action: int, weight: np.ndarray, drawn: float) 
 
 def _climb(tree: Tree, walk: Walk) -> int:
     for node, spread in reversed(walk):
-        back_up_lower(tree, node, spread)
-        back_up_upper(tree, node, spread)
+        if not tree.late():
+            back_up_lower(tree, node, spread)
+            back_up_upper(tree, node, spread)
     return len(walk)

@@ -6,6 +6,7 @@ is the value of a policy that can be executed, the upper bound a proof of how mu
 both hold at all times.
 """
 
+import math
 import signal
 import threading
 import time
@@ -28,9 +29,12 @@ from whiffclock.pomdp.tree import Tree
 #: Shares of the backups when ways of sampling take turns. Where the upper bound does not interpolate, ten backups
 #: of :func:`by_upper` cost about as much as one of the others; a few of :func:`by_bounds` are needed all the same:
 #: left to itself, a policy never tries what it holds to be worse.
-_SHARES = {"mixed": {"policy": 1.0, "bounds": 1.0}, "published": {"bounds": 1.0}, "policy": {"policy": 1.0}}
+_SHARES = {"mixed": {"policy": 2.0, "bounds": 1.0}, "published": {"bounds": 1.0}, "policy": {"policy": 1.0}}
 _SHARES_APART = {"policy": 1.0, "bounds": 0.1, "upper": 10.0}
 _BY = {"policy": by_policy, "upper": by_upper}
+
+#: Shares of the time until which the first lower bound, and both first bounds, must be ready.
+_FIRST_LOWER, _FIRST = 0.2, 0.5
 
 Report = Callable[["Progress"], None]
 
@@ -52,7 +56,8 @@ class Progress:
 class Solution:
     """A policy as alpha vectors, and what is known of its value.
 
-    ``ended`` says why the solver stopped; ``history`` how the bounds came together.
+    ``ended`` says why the solver stopped, ``hurried`` that the time was too short to solve the first bounds, so that
+    looser ones were used; ``history`` how the bounds came together.
     """
 
     model: Any
@@ -62,12 +67,13 @@ class Solution:
     backups: int
     seconds: float
     ended: str
+    hurried: bool
     history: list[Progress] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Summary in plain values."""
         bounds = {"lower": self.lower, "upper": self.upper, "gap": self.upper - self.lower}
-        return {**bounds, **asdict(self.history[-1]), "ended": self.ended}
+        return {**bounds, **asdict(self.history[-1]), "ended": self.ended, "hurried": self.hurried}
 
 
 def solve(
@@ -85,13 +91,18 @@ def solve(
 class _Run:
     def __init__(self, model: Model, settings: SolverSettings, start: Start) -> None:
         self.settings, self.clock = settings, time.perf_counter()
-        self.model, self.vectors, self.bound = model, model.vectors(), model.upper()
+        seconds = math.inf if settings.seconds is None else settings.seconds
+        self.end = self.clock + seconds
+        self.model, self.vectors = model, model.vectors(self.clock + _FIRST_LOWER * seconds)
+        self.bound = model.upper(self.clock + _FIRST * seconds)
+        self.hurried = self._elapsed() > _FIRST * seconds
         add_start(model, self.vectors, self.bound, start)
-        self.tree = Tree(model, self.vectors, self.bound)
+        self.tree = Tree(model, self.vectors, self.bound, self.end)
         self.rng = np.random.default_rng(settings.seed)
         self.predictor = Predictor(self.tree)
         self.backups = {"policy": 0, "bounds": 0, "upper": 0}
         self.after_pruning = max(len(self.vectors), 500)
+        self.onward = True
         self.history: list[Progress] = []
 
     def solve(self, progress: Report, interrupted: threading.Event) -> Solution:
@@ -108,7 +119,7 @@ class _Run:
         prune(self.tree)
         progress(last := self._record())
         found = last.lower, last.upper, last.backups, last.seconds
-        return Solution(self.model, self.vectors, *found, ended, self.history)
+        return Solution(self.model, self.vectors, *found, ended, self.hurried, self.history)
 
     def _sample(self) -> None:
         """One walk of whichever way of sampling has had fewer backups."""
@@ -118,7 +129,8 @@ class _Run:
         way = min(shares, key=lambda name: self.backups[name] / shares[name])
         if way == "bounds":
             epsilon = max(self.settings.gap, 0.5 * float(self.tree.upper[0] - self.tree.lower[0]))
-            self.backups[way] += by_bounds(self.tree, epsilon, self.predictor)
+            self.onward = not self.onward and self.bound.interpolates
+            self.backups[way] += by_bounds(self.tree, epsilon, self.predictor, onward=self.onward)
         else:
             self.backups[way] += _BY[way](self.tree, self.rng, self.tree.depth)
 

@@ -5,14 +5,18 @@ observes o with probability O_a(s', o).
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from whiffclock.archive import MOST_BYTES
 from whiffclock.params import require
 
 SUM_TOLERANCE = 1e-4
 """How far from one probabilities may sum, since files print few digits; readers then scale them to sum to one."""
+
+_LARGEST_REWARD = 1e100
 
 DISCOUNT = "it must lie between 0 and 1; for a task without discounting choose one close to 1, such as 0.999."
 """What a discount must be, as the end of a sentence."""
@@ -46,7 +50,10 @@ class TabularModel:
         for a in range(n_actions):
             _require_stochastic(self.transition[a], (n_states, n_states), f"transition of action {a}")
             _require_stochastic(self.observation[a], (n_states, n_observations), f"observation of action {a}")
-        require(bool(np.isfinite(self.reward).all()), "A reward is not a finite number.")
+        largest = float(np.abs(self.reward).max())
+        require(
+            largest <= _LARGEST_REWARD, f"A reward has the size {largest:g}; at most {_LARGEST_REWARD:g} can be paid."
+        )
         proper = (self.initial >= 0).all() and abs(self.initial.sum() - 1) < SUM_TOLERANCE
         fits = self.initial.shape == (n_states,) and bool(proper)
         require(fits, f"The initial belief must be {n_states} probabilities that sum to one.")
@@ -65,10 +72,37 @@ def _require_stochastic(matrix: sp.csr_array, shape: tuple[int, int], what: str)
     require(proper, f"The {what} sums to {sums[worst]:g} in state {worst}; it must sum to one.")
 
 
-def entries_of_rows(matrix: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The stored entries of each of ``rows``, one after the other: position in ``rows``, and position in the data."""
-    count = np.diff(matrix.indptr)[rows]
-    return np.repeat(np.arange(len(rows)), count), ranges(matrix.indptr[rows], count)
+class Piece(NamedTuple):
+    """A vector that says something of some states only, and its action."""
+
+    states: np.ndarray
+    values: np.ndarray
+    action: int
+
+
+def require_memory(needed: float, what: str) -> None:
+    """Refuse ``what`` before it is allocated if that would need too many bytes."""
+    gib = f"{needed / 2**30:,.1f} GiB of memory, and {MOST_BYTES / 2**30:g} are allowed"
+    require(needed <= MOST_BYTES, f"{what} would take {gib}.")
+
+
+def outcomes(transition: sp.csr_array, observation: sp.csr_array) -> tuple[np.ndarray, ...]:
+    """All that an action can lead to: state, next state, observation and probability, sorted by the first two."""
+    following = transition.indices
+    count = int(np.diff(observation.indptr)[following].sum())
+    require_memory(100 * count, f"A model with {count:,} ways to move and observe after one action")
+    which, at = entries_of_rows(observation.indptr, following)
+    state = np.repeat(np.arange(transition.shape[0]), np.diff(transition.indptr))
+    return state[which], following[which], observation.indices[at], transition.data[which] * observation.data[at]
+
+
+def entries_of_rows(start: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The stored entries of each of ``rows``, one after the other: position in ``rows``, and position in the data.
+
+    ``start[row]`` is where those of a row start, ``indptr`` in scipy.
+    """
+    count = np.diff(start)[rows]
+    return np.repeat(np.arange(len(rows)), count), ranges(start[rows], count)
 
 
 def ranges(first: np.ndarray, count: np.ndarray) -> np.ndarray:

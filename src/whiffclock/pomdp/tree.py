@@ -6,6 +6,7 @@ them on the way, and a million nodes fit into a few hundred megabytes.
 """
 
 import math
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,12 @@ class Tree:
 
     ``seen_vectors`` and ``seen_upper`` say up to which stamp a node's edges were compared with vectors, and each
     action's edges with what the upper bound has learned. An edge without a node has the ``child`` -1. ``depth`` is the
-    number of steps after which a reward counts a hundredth, or the most that is allowed.
+    number of steps after which a reward counts a hundredth, or the most that is allowed; ``end`` the time, by
+    ``time.perf_counter()``, when walks must come to an end.
     """
 
-    def __init__(self, model: Model, vectors: Vectors, upper: Upper) -> None:
-        self.model, self.vectors, self.bound = model, vectors, upper
+    def __init__(self, model: Model, vectors: Vectors, upper: Upper, end: float = math.inf) -> None:
+        self.model, self.vectors, self.bound, self.end = model, vectors, upper, end
         self.size = self.edges_used = 0
         longest = _PLAYED if upper.interpolates else DEEPEST
         self.depth = min(longest, math.ceil(math.log(0.01) / math.log(model.discount)))
@@ -46,6 +48,10 @@ class Tree:
         """Memory of the arrays."""
         arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
         return sum(array.nbytes for array in arrays) + 120 * len(self._known)
+
+    def late(self) -> bool:
+        """Whether time is up."""
+        return perf_counter() > self.end
 
     def gamma(self, node: int) -> float:
         """Discount of the step that leaves a node."""

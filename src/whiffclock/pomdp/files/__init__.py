@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from whiffclock.params import InputError, require
+from whiffclock.params import InputError
 from whiffclock.pomdp.files.cassandra import read_pomdp
 from whiffclock.pomdp.files.pomdpx import read_pomdpx
 from whiffclock.pomdp.files.source import Source
@@ -13,8 +13,10 @@ _READERS = {".pomdp": read_pomdp, ".pomdpx": read_pomdpx}
 
 def read_model(path: Path) -> TabularModel:
     """The model in a ``.pomdp`` or ``.pomdpx`` file, or an :class:`InputError` that names the line at fault."""
-    require(not Path(path).is_dir(), f"{path} is a folder, not a file.")
+    source = Source(Path(path))
+    source.require_file()
     reader = _READERS.get(Path(path).suffix.lower())
     if reader is None:
         raise InputError(f"{path} is no model; the name of one ends in .pomdp or .pomdpx.")
-    return reader(Source(Path(path)))
+    with source.bounded():
+        return reader(source)

@@ -26,14 +26,14 @@ A. R. Cassandra, "POMDP file format", pomdp.org/code/pomdp-file-spec.html.
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from whiffclock.pomdp.files.source import Source, Words
-from whiffclock.pomdp.files.tables import Table, require_probabilities
-from whiffclock.pomdp.tabular import SUM_TOLERANCE, TabularModel
+from whiffclock.pomdp.files.source import LARGEST, Source, Words
+from whiffclock.pomdp.files.tables import Diagonal, Table, require_probabilities
+from whiffclock.pomdp.tabular import SUM_TOLERANCE, TabularModel, outcomes
 
 _KINDS = {"states": "state", "actions": "action", "observations": "observation"}
 _PREAMBLE = ("discount", "values", *_KINDS)
@@ -57,16 +57,24 @@ class _Reader(Words):
         self.keywords = [*_keywords(self.words), len(self.words)]
         self.given: dict[str, int] = {}  # line of each part of the preamble
         self.names: dict[str, dict[str, int]] = {}
-        self.payoffs: list[tuple[list[np.ndarray], np.ndarray]] = []  # positions along all axes; values [s', o]
+        self.payoffs: dict[int, list[_Payoff]] = {}  # by action
 
     def read(self) -> TabularModel:
         self._read_preamble()
+        pairs = len(self.names["actions"]) * len(self.names["states"])
+        why = f"states times actions are {pairs:,}; at most {LARGEST:,} can be read."
+        self.source.require(pairs <= LARGEST, self.given["states"], why)
+        self.all = {kind: np.arange(len(names)) for kind, names in self.names.items()}
         self.start = self._read_start()
         self.tables = {letter: Table([len(self.names[kind]) for kind in _AXES[letter]]) for letter in "TO"}
         while self.at < len(self.words):
-            self._read_entry()
+            with self.source.named(self.line):
+                if not self._read_cells():
+                    self._read_entry()
         transition, observation = (self._by_action(letter) for letter in "TO")
-        reward = self.sign * self._reward(transition, observation)
+        with self.source.named():
+            rewards = [self._reward(*tables) for tables in enumerate(zip(transition, observation, strict=True))]
+        reward = self.sign * np.array(rewards)
         states, actions, observations = (tuple(self.names[kind]) for kind in _KINDS)
         tables = transition, observation, reward, self.start
         with self.source.named():
@@ -164,8 +172,36 @@ class _Reader(Words):
         """Position of the name that comes next; of all, for an asterisk."""
         word, names = self.next(f"where a name among the {kind} should come"), self.names[kind]
         if word == "*":
-            return np.arange(len(names))
+            return self.all[kind]
         return np.array([self.source.position(word, self._was(), names, _KINDS[kind])])
+
+    def _read_cells(self) -> bool:
+        """The single cells of T or O that stand here one after the other, the bulk of large files; whether any do."""
+        letter, words, found = self.peek(), self.words, len(_AXES["T"]) * 2 + 2
+        if letter not in self.tables or self.tables[letter].sizes[-1] == 1:
+            return False
+        k = begin = bisect_left(self.keywords, self.at)
+        if self.keywords[k] != self.at:
+            return False
+        names = [(self.names[kind], _KINDS[kind]) for kind in _AXES[letter]]
+        cells: list[list[int]] = [[], [], []]
+        while k + 1 < len(self.keywords) and self.keywords[k + 1] - (i := self.keywords[k]) == found:
+            place = words[i + 2 : i + 7 : 2]
+            if words[i] != letter or "*" in place or words[i + 3] != ":" or words[i + 5] != ":":
+                break
+            for axis, word, (known, what) in zip(cells, place, names, strict=True):
+                number = known.get(word)
+                axis.append(self.source.position(word, self.lines[i], known, what) if number is None else number)
+            k += 1
+        if k == begin:
+            return False
+        at = [i + found - 1 for i in self.keywords[begin:k]]
+        lines = [self.lines[i] for i in at]
+        values = self.source.numbers([words[i] for i in at], lines)
+        require_probabilities(self.source, values, lines)
+        self.tables[letter].set_cells([np.array(axis) for axis in cells], values, np.array(lines))
+        self.at = self.keywords[k]
+        return True
 
     def _read_entry(self) -> None:
         letter, line = self.peek(), self.line
@@ -178,23 +214,25 @@ class _Reader(Words):
             self.at += 1
             box.append(self._position(kinds[len(box)]))
         rest = [len(self.names[kind]) for kind in kinds[len(box) :]]
-        whole = [*box, *(np.arange(n) for n in rest)]
+        whole = [*box, *(self.all[kind] for kind in kinds[len(box) :])]
         if letter == "R":
             self.source.require(len(box) > 1, line, "'R:' must name an action and a state.")
             values = self._numbers(math.prod(rest), "the entry 'R:'", probabilities=False)
-            self.payoffs.append((whole, values.reshape([1] * (len(box) - 2) + rest)))
+            payoff = _Payoff(whole[1], whole[2], whole[3], values.reshape([1] * (len(box) - 2) + rest))
+            for action in whole[0]:
+                self.payoffs.setdefault(int(action), []).append(payoff)
         else:
             self.tables[letter].set(whole, self._probabilities(letter, rest), line)
 
-    def _probabilities(self, letter: str, sizes: list[int]) -> np.ndarray:
+    def _probabilities(self, letter: str, sizes: list[int]) -> np.ndarray | float | Diagonal:
         """What follows the names of an entry: values over the axes not named."""
         word = self.peek()
         if sizes and word == "uniform":
             self.at += 1
-            return np.full(sizes, 1 / sizes[-1])
+            return 1 / sizes[-1]
         if word == "identity" and letter == "T" and len(sizes) == 2:
             self.at += 1
-            return np.eye(sizes[0])
+            return Diagonal(axis=1)
         if word == "reset" and letter == "T" and sizes:
             self.at += 1
             return self.start
@@ -209,31 +247,40 @@ class _Reader(Words):
         )
         return tuple(rows[a * n : (a + 1) * n] for a in range(len(actions)))
 
-    def _reward(self, transition: Sequence[sp.csr_array], observation: Sequence[sp.csr_array]) -> np.ndarray:
-        """Expected reward, float64[action, state]; only moves that can happen are looked at.
+    def _reward(self, a: int, tables: tuple[sp.csr_array, sp.csr_array]) -> np.ndarray:
+        """Expected reward of an action, float64[state]; only moves that can happen are looked at.
 
         R(a, s) = sum over s' of T_a(s, s') sum over o of O_a(s', o) R(a, s, s', o).
         """
-        n_states, n_seen = observation[0].shape
-        reward = np.zeros((len(transition), n_states))
-        for a, moves in enumerate(transition):
-            entries = [(box, values) for box, values in self.payoffs if a in box[0]]
-            by_seen = any(values.shape[1] > 1 or len(box[3]) < n_seen for box, values in entries)
-            if not by_seen and all(len(values) == 1 and len(box[2]) == n_states for box, values in entries):
-                for box, values in entries:
-                    reward[a, box[1]] = values[0]
-                continue
-            paid = np.zeros((moves.nnz, n_seen if by_seen else 1))
-            for box, values in entries:
-                which = np.arange(moves.indptr[box[1][0]], moves.indptr[box[1][-1] + 1])
-                if len(box[2]) < n_states:
-                    which = which[moves.indices[which] == box[2]]
-                of_next = np.broadcast_to(values, (n_states, values.shape[1]))
-                paid[np.ix_(which, box[3] if by_seen else np.arange(1))] = of_next[moves.indices[which]]
-            if by_seen:
-                paid = (paid * observation[a].toarray()[moves.indices]).sum(axis=1, keepdims=True)
-            reward[a] = sp.csr_array((moves.data * paid[:, 0], moves.indices, moves.indptr)).sum(axis=1)
-        return reward
+        moves, observation = tables
+        n, n_seen = observation.shape
+        reward, payoffs = np.zeros(n), self.payoffs.get(a, [])
+        if all(
+            len(payoff.following) == n and len(payoff.seen) == n_seen and payoff.values.size == 1 for payoff in payoffs
+        ):
+            for payoff in payoffs:
+                reward[payoff.states] = payoff.values
+            return reward
+        state, following, seen, chance = outcomes(moves, observation)
+        start, paid = np.searchsorted(state, np.arange(n + 1)), np.zeros(len(state))
+        for payoff in payoffs:
+            which = np.arange(start[payoff.states[0]], start[payoff.states[-1] + 1])
+            if len(payoff.following) < n:
+                which = which[following[which] == payoff.following]
+            if len(payoff.seen) < n_seen:
+                which = which[seen[which] == payoff.seen]
+            values = np.broadcast_to(payoff.values, (n, n_seen))
+            paid[which] = values[following[which], seen[which]]
+        return np.bincount(state, chance * paid, minlength=n)
+
+
+class _Payoff(NamedTuple):
+    """States, next states and observations, each one or all, and what they pay, broadcast [next state, observation]."""
+
+    states: np.ndarray
+    following: np.ndarray
+    seen: np.ndarray
+    values: np.ndarray
 
 
 def _keywords(words: list[str]) -> list[int]:

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from whiffclock.params import InputError, require
 from whiffclock.pomdp.files.source import LARGEST
-from whiffclock.pomdp.tabular import TabularModel, entries_of_rows
+from whiffclock.pomdp.tabular import TabularModel, entries_of_rows, require_memory
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,12 @@ class _Cases:
                 raise InputError(f"The distribution of {names} depends on itself, or on what comes later.")
             waiting.remove(factor)
             table = factor.table
-            case, cell = entries_of_rows(table, cases.joint(factor.axes[:-1]))
-            if not np.array_equal(case, np.arange(len(cases.row))):  # a case has no or several values
+            rows = cases.joint(factor.axes[:-1])
+            values = np.diff(table.indptr)[rows]
+            count = int(values.sum())
+            require_memory(24 * count * (len(cases.value) + 5), f"A model with {count:,} ways to move or observe")
+            case, cell = entries_of_rows(table.indptr, rows)
+            if (values != 1).any():  # a case has no or several values
                 value = {name: values[case] for name, values in cases.value.items()}
                 cases = _Cases(cases.row[case], cases.weight[case], value, self.sizes)
             value = cases.value | {factor.axes[-1]: table.indices[cell].astype(np.int64)}
@@ -99,6 +103,7 @@ class FactoredModel:
         everything = [*self.states, *self.actions, *self.observations]
         self.sizes = {name: len(v.values) for v in everything for name in (v.name, v.previous)}
         self.n_states = math.prod(len(v.values) for v in self.states)
+        self.n_actions = math.prod(len(v.values) for v in self.actions)
 
     @cached_property
     def values(self) -> tuple[np.ndarray, ...]:
@@ -107,44 +112,51 @@ class FactoredModel:
 
     def tables(self) -> TabularModel:
         """The same model with one state, action and observation variable."""
-        require(self.n_states <= LARGEST, f"There are {self.n_states} joint states; at most {LARGEST} can be read.")
+        states, pairs = self.n_states, self.n_states * self.n_actions
+        require(states <= LARGEST, f"There are {states} joint states; at most {LARGEST} can be read.")
+        require(pairs <= LARGEST, f"Joint states times joint actions are {pairs}; at most {LARGEST} can be read.")
         values = itertools.product(*(range(len(v.values)) for v in self.actions))
         actions = [{v.name: value for v, value in zip(self.actions, chosen, strict=True)} for chosen in values]
         shown = [*self.observations, *self.seen]
+        n_shown = math.prod(len(v.values) for v in shown)
+        require(n_shown < 2**62, f"There are {n_shown:.1g} joint observations; fewer than 4e18 can be read.")
         parts = [self._of_action(action, [v.name for v in shown]) for action in actions]
-        transitions, observations, rewards = zip(*parts, strict=True)
-        occurring = np.unique(np.concatenate([matrix.indices for matrix in observations]))
-        names = joint_names(shown)
+        transitions, shows, rewards = zip(*parts, strict=True)
+        occurring = np.unique(np.concatenate([np.unique(joint) for _, _, joint in shows]))
+        shape = self.n_states, len(occurring)
+        observations = [
+            sp.csr_array((weight, (row, np.searchsorted(occurring, joint))), shape=shape)
+            for weight, row, joint in shows
+        ]
         first = _Cases(np.zeros(1, dtype=np.int64), np.ones(1), {}, self.sizes).extended(self.initial)
         n_hidden = self.n_states // math.prod(len(v.values) for v in self.seen)
         return TabularModel(
             transition=transitions,
-            observation=tuple(sp.csr_array(matrix[:, occurring]) for matrix in observations),
+            observation=tuple(observations),
             reward=np.array(rewards),
             initial=np.bincount(first.joint(self.before), first.weight, minlength=self.n_states),
             discount=self.discount,
             states=joint_names(self.states),
             actions=joint_names(self.actions),
-            observations=tuple(names[i] for i in occurring),
+            observations=joint_names(shown, occurring),
             visible=np.arange(self.n_states) // n_hidden if self.seen else None,
         )
 
-    def _of_action(self, action: dict[str, int], shown: list[str]) -> tuple[sp.csr_array, sp.csr_array, np.ndarray]:
-        """Transition, observation and reward of an action."""
+    def _of_action(
+        self, action: dict[str, int], shown: list[str]
+    ) -> tuple[sp.csr_array, tuple[np.ndarray, ...], np.ndarray]:
+        """Of an action: transition; weight, state and joint value of each observation; reward."""
         moves = self._given(self.before, action).extended(self.transition)
         after = self._given(self.after, action).extended(self.observation)
-        return self._matrix(moves, self.after), self._matrix(after, shown), self._reward(action, moves)
+        shape = self.n_states, self.n_states
+        transition = sp.csr_array((moves.weight, (moves.row, moves.joint(self.after))), shape=shape)
+        return transition, (after.weight, after.row, after.joint(shown)), self._reward(action, moves)
 
     def _given(self, names: Sequence[str], action: dict[str, int]) -> _Cases:
         """One case for every joint value of the state variables, under their ``names`` before or after the move."""
         value = {name: np.full(self.n_states, chosen) for name, chosen in action.items()}
         value |= dict(zip(names, self.values, strict=True))
         return _Cases(np.arange(self.n_states), np.ones(self.n_states), value, self.sizes)
-
-    def _matrix(self, cases: _Cases, names: Sequence[str]) -> sp.csr_array:
-        """Probability of each joint value of ``names``: [row, joint value]."""
-        n = math.prod(self.sizes[name] for name in names)
-        return sp.csr_array((cases.weight, (cases.row, cases.joint(names))), shape=(self.n_states, n))
 
     def _reward(self, action: dict[str, int], moves: _Cases) -> np.ndarray:
         """Expected reward of ``action``, float64[state]."""
@@ -168,6 +180,11 @@ def _lookup(table: sp.csr_array, cell: np.ndarray) -> np.ndarray:
     return np.where(np.append(stored, -1)[at] == cell, np.append(table.data, 0.0)[at], 0.0)
 
 
-def joint_names(variables: Sequence[Variable]) -> tuple[str, ...]:
-    """Names of the joint values of ``variables``: those of each, with commas between."""
-    return tuple(",".join(values) or "nothing" for values in itertools.product(*(v.values for v in variables)))
+def joint_names(variables: Sequence[Variable], which: np.ndarray | None = None) -> tuple[str, ...]:
+    """Names of the joint values of ``variables``, or of ``which`` of them: those of each, with commas between."""
+    if not variables:
+        return ("nothing",)
+    sizes = [len(v.values) for v in variables]
+    joint = np.arange(math.prod(sizes)) if which is None else which
+    columns = zip(variables, np.unravel_index(joint, sizes), strict=True)
+    return tuple(map(",".join, zip(*([v.values[i] for i in index.tolist()] for v, index in columns), strict=True)))

@@ -19,7 +19,8 @@ out is zero. The older files of the same solver are read as well: planes in a no
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -27,10 +28,10 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from whiffclock.archive import write_whole
-from whiffclock.params import InputError, require
+from whiffclock.params import require
 from whiffclock.pomdp.files.source import Source, Words
 from whiffclock.pomdp.files.xmltree import Element, read_xml
-from whiffclock.pomdp.tabular import TabularModel
+from whiffclock.pomdp.tabular import Piece, TabularModel, require_memory
 
 _SCHEMA = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="policyx.xsd"'
 _WORD = re.compile(r'"[^"]*"|=>|[{}\[\],]|[^\s{}\[\],="]+|\S')
@@ -48,48 +49,46 @@ class Plane(NamedTuple):
     values: np.ndarray
 
 
-def read_policy(path: Path, model: TabularModel) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors of a policy for ``model``, float64[vector, state], -inf where they say nothing; action of each."""
+def read_policy(path: Path, model: TabularModel) -> list[Piece]:
+    """Vectors of a policy for ``model``."""
     source, blocks = Source(Path(path)), _blocks(model)
-    xml = source.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-    planes = _read_alpha(source, blocks) if xml else _read_planes(source, blocks.shape[1])
+    with source.bounded():
+        xml = source.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+        planes = _read_alpha(source, blocks) if xml else _read_planes(source, blocks.shape[1])
     require(bool(planes), f"{path} holds no vectors.")
-    vectors = np.full((len(planes), len(model.states)), -np.inf)
-    actions = np.empty(len(planes), dtype=np.int64)
-    for i, (line, action, visible, where, values) in enumerate(planes):
-        actions[i] = source.index(action, line, len(model.actions), "action")
+    pieces = []
+    for line, action, visible, where, values in planes:
         block = blocks[source.index(visible, line, len(blocks), "value of the visible variables")]
-        vectors[i, block[where]] = values
-    return vectors, actions
+        pieces.append(Piece(block[where], values, source.index(action, line, len(model.actions), "action")))
+    return pieces
 
 
 def write_policy(
-    path: Path,
-    model: TabularModel,
-    vectors: np.ndarray,
-    actions: np.ndarray,
-    *,
-    floor: float | None = None,
-    name: str = "",
+    path: Path, model: TabularModel, pieces: Sequence[Piece], *, floor: float | None = None, name: str = ""
 ) -> None:
-    """Write a policy for ``model``, the file ``name``: vectors and actions as :func:`read_policy` returns them.
+    """Write a policy for ``model``, the file ``name``.
 
-    A vector is written once for each visible value on which it is finite. Where the model has no visible
-    variables, ``floor`` stands in for -inf: no policy must be worth less than this.
+    A vector is written once for each visible value of which it knows all states. Of those that it knows in part,
+    ``floor`` stands in for the rest: no policy must be worth less than this.
     """
     blocks = _blocks(model)
-    vectors = _checked(model, np.asarray(vectors, dtype=np.float64), np.asarray(actions), floor)
-    lines = list(_vector_lines(vectors, np.asarray(actions), blocks))
-    require(bool(lines), f"No vector is finite on a whole visible value; {path} would be empty.")
-    sizes = f'vectorLength="{blocks.shape[1]}" numObsValue="{len(blocks)}" numVectors="{len(lines)}"'
+    partly = floor is not None and bool(np.isfinite(floor))
+    for piece in pieces:
+        _require_fit(model, piece)
+        whole = partly or model.visible is not None or len(piece.states) == blocks.size
+        require(whole, "A vector says nothing of some states; give a finite floor in its place.")
+    parts = list(_parts(pieces, blocks, partly=partly))
+    require(bool(parts), f"No vector is known on a whole visible value; {path} would be empty.")
+    sizes = f'vectorLength="{blocks.shape[1]}" numObsValue="{len(blocks)}" numVectors="{len(parts)}"'
     policy = f'<Policy version="0.1" type="value" model={quoteattr(name)} {_SCHEMA}>\n<AlphaVector {sizes}>\n'
-    text = ['<?xml version="1.0" encoding="ISO-8859-1"?>\n', policy, *lines, "</AlphaVector> </Policy>\n"]
+    head, lines = '<?xml version="1.0" encoding="ISO-8859-1"?>\n', _vector_lines(parts, blocks.shape[1], floor)
+    text = chain([head, policy], lines, ["</AlphaVector> </Policy>\n"])
     encoded = (line.encode("iso-8859-1", "xmlcharrefreplace") for line in text)
     write_whole(Path(path), lambda file: file.writelines(encoded))
 
 
 def _blocks(model: TabularModel) -> np.ndarray:
-    """The states that look alike, int64[visible value, hidden value]."""
+    """The states that look alike, int64[visible value, hidden value]: those of each value follow one another."""
     if model.visible is None:
         return np.arange(len(model.states))[None]
     counts = np.bincount(model.visible)
@@ -98,26 +97,40 @@ def _blocks(model: TabularModel) -> np.ndarray:
     return np.argsort(model.visible, kind="stable").reshape(len(counts), -1)
 
 
-def _checked(model: TabularModel, vectors: np.ndarray, actions: np.ndarray, floor: float | None) -> np.ndarray:
-    """``vectors``, -inf replaced by ``floor`` in a model without visible variables."""
+def _require_fit(model: TabularModel, piece: Piece) -> None:
     n_actions, n_states = model.reward.shape
-    fit = vectors.ndim == 2 and vectors.shape[1] == n_states and actions.shape == (len(vectors),)
-    require(fit, f"A policy for this model needs vectors of {n_states} values, and an action for each.")
-    require(bool(((actions >= 0) & (actions < n_actions)).all()), f"Actions must lie between 0 and {n_actions - 1}.")
-    require(not bool((np.isnan(vectors) | (vectors == np.inf)).any()), "A vector has a value that is NaN or +inf.")
-    if model.visible is not None or bool(np.isfinite(vectors).all()):
-        return vectors
-    if floor is None or not np.isfinite(floor):
-        raise InputError("A vector is -inf somewhere; give a finite floor in its place.")
-    return np.where(np.isfinite(vectors), vectors, floor)
+    states = piece.states
+    known = bool(((states >= 0) & (states < n_states)).all()) and len(np.unique(states)) == len(states)
+    fit = known and piece.values.shape == states.shape
+    require(fit, f"A vector for this model needs states among its {n_states}, each once, and a value for each.")
+    require(0 <= piece.action < n_actions, f"Actions must lie between 0 and {n_actions - 1}.")
+    require(bool(np.isfinite(piece.values).all()), "A vector has a value that is not finite.")
 
 
-def _vector_lines(vectors: np.ndarray, actions: np.ndarray, blocks: np.ndarray) -> Iterator[str]:
-    for vector, action in zip(vectors, actions, strict=True):
-        parts = vector[blocks]
-        for visible in np.flatnonzero(np.isfinite(parts).all(axis=1)):
-            numbers = " ".join(_decimal(value) for value in parts[visible].tolist())
-            yield f'<Vector action="{action}" obsValue="{visible}">{numbers}</Vector>\n'
+def _parts(
+    pieces: Sequence[Piece], blocks: np.ndarray, *, partly: bool
+) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+    """Each piece for each visible value: action, visible value, the hidden values it knows, and their values."""
+    n_hidden, place = blocks.shape[1], np.empty(blocks.size, dtype=np.int64)
+    place[blocks.ravel()] = np.arange(blocks.size)
+    for piece in pieces:
+        visible, hidden = np.divmod(place[piece.states], n_hidden)
+        for shown in np.unique(visible):
+            here = visible == shown
+            if partly or here.sum() == n_hidden:
+                yield piece.action, int(shown), hidden[here], piece.values[here]
+
+
+def _vector_lines(
+    parts: Sequence[tuple[int, int, np.ndarray, np.ndarray]], n_hidden: int, floor: float | None
+) -> Iterator[str]:
+    for action, visible, hidden, values in parts:
+        vector = np.full(n_hidden, floor, dtype=np.float64)
+        vector[hidden] = values
+        numbers = " ".join(map(repr, vector.tolist()))
+        if "e" in numbers:
+            numbers = " ".join(_decimal(value) for value in vector.tolist())
+        yield f'<Vector action="{action}" obsValue="{visible}">{numbers}</Vector>\n'
 
 
 def _decimal(value: float) -> str:
@@ -138,6 +151,7 @@ def _read_alpha(source: Source, blocks: np.ndarray) -> list[Plane]:
     for name, (n, what) in stated.items():
         given = alpha.attribute(name)
         alpha.require(given == str(n), f"{name} is {given}, but {what} number {n}.")
+    require_memory(8 * len(vectors) * length, f"{source.path}: the {len(vectors):,} vectors")
     return [_read_vector(element, length) for element in vectors]
 
 

@@ -39,18 +39,21 @@ References
 
 import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from whiffclock.pomdp.files.factored import Factor, FactoredModel, Variable
 from whiffclock.pomdp.files.source import LARGEST, Source
-from whiffclock.pomdp.files.tables import Table, require_probabilities
+from whiffclock.pomdp.files.tables import Diagonal, Table, require_probabilities
 from whiffclock.pomdp.files.xmltree import Element, read_xml
 from whiffclock.pomdp.tabular import TabularModel
 
 _FUNCTIONS = ("InitialStateBelief", "StateTransitionFunction", "ObsFunction", "RewardFunction")
+#: Paths of a decision diagram.
+_MOST_PATHS = 300_000
 _LETTERS = {"StateVar": "s", "ActionVar": "a", "ObsVar": "o"}
 
 
@@ -166,7 +169,9 @@ class _Reader:
             for word, name, size in zip(words, axes, table.sizes, strict=True)
         ]
         dashes = [size if word == "-" else 1 for word, size in zip(words, table.sizes, strict=True)]
-        table.set(box, _values(given, dashes, table.sizes[-1]), given.line)
+        values = _values(given, dashes, table.sizes[-1])
+        with given.source.named(given.line):
+            table.set(box, values, given.line)
 
 
 @dataclass(frozen=True)
@@ -181,6 +186,7 @@ class _Diagram:
     previous: dict[str, str]
     templates: dict[str, Element]
     probabilities: bool
+    paths: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def walk(self, element: Element, fixed: dict[str, int], within: tuple[str, ...] = ()) -> None:
         """Go through what ``element`` holds, the variables ``fixed`` having their values on this path."""
@@ -216,16 +222,24 @@ class _Diagram:
         elif kind == "persistent":
             before = self.previous.get(name, "")
             element.require(before in self.values, f"{name!r} cannot persist: its value before the move is no parent.")
-            for value in [fixed[before]] if before in fixed else range(len(self.values[name])):
-                self._set(element, {**fixed, before: value, name: value}, 1.0)
+            axes = list(self.values)
+            if before in fixed:
+                self._set(element, {**fixed, name: fixed[before]}, 1.0)
+            elif name == axes[-1] and name not in fixed:
+                self._set(element, fixed, Diagonal(axes.index(before)))
+            else:
+                for value in range(len(self.values[name])):
+                    self._set(element, {**fixed, before: value, name: value}, 1.0)
         else:
             element.refuse(f"the type {kind!r} is not 'deterministic', 'persistent', 'uniform' or 'template'.")
 
-    def _set(self, element: Element, fixed: dict[str, int], value: float) -> None:
-        if self.probabilities:
+    def _set(self, element: Element, fixed: dict[str, int], value: float | Diagonal) -> None:
+        if self.probabilities and not isinstance(value, Diagonal):
             require_probabilities(element.source, np.array([value]), element.line)
         box = [np.array([fixed[n]]) if n in fixed else np.arange(len(self.values[n])) for n in self.values]
-        self.table.set(box, value, element.line)
+        element.require(next(self.paths) <= _MOST_PATHS, f"a diagram has more than {_MOST_PATHS:,} paths.")
+        with element.source.named(element.line):
+            self.table.set(box, value, element.line)
 
     def _name(self, element: Element) -> str:
         name = element.attribute("var")
@@ -237,7 +251,7 @@ class _Diagram:
         return element.source.position(word, element.line, self.values[name], f"value of {name}")
 
 
-def _values(given: Element, dashes: list[int], n_values: int) -> np.ndarray:
+def _values(given: Element, dashes: list[int], n_values: int) -> np.ndarray | Diagonal:
     """What a table says, over the axes of an instance; ``dashes`` has the size of each axis with a dash, else 1."""
     words = given.text.split()
     if given.name == "ProbTable" and words == ["uniform"]:
@@ -245,8 +259,8 @@ def _values(given: Element, dashes: list[int], n_values: int) -> np.ndarray:
     if given.name == "ProbTable" and words == ["identity"]:
         sizes = [size for size in dashes if size > 1]
         given.require(len(sizes) == 2 and sizes[0] == sizes[1], "'identity' needs two dashes of equally many values.")
-        return np.eye(sizes[0]).reshape(dashes)
-    values, needed = given.source.numbers(words, given.line), int(np.prod(dashes))
+        return Diagonal(dashes.index(sizes[0])) if dashes[-1] > 1 else np.eye(sizes[0]).reshape(dashes)
+    values, needed = given.source.numbers(words, given.line), math.prod(dashes)
     given.require(len(values) == needed, f"the table has {len(values)} numbers; its instance asks for {needed}.")
     if given.name == "ProbTable":
         require_probabilities(given.source, values, given.line)

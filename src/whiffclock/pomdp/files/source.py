@@ -1,6 +1,7 @@
 """A file being read: what it holds, and where in it something is wrong."""
 
 import math
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,8 +14,14 @@ from whiffclock.archive import first_line
 from whiffclock.params import InputError, require
 from whiffclock.pomdp.tabular import DISCOUNT
 
+MOST_NAMES = 1_000_000
+"""As many values of one kind as a file may have without naming them."""
+
 LARGEST = 10_000_000
 """As many states, or rows of a table, as a file may have: a slip of the keyboard must not fill the memory."""
+
+LONGEST = 128 * 2**20
+"""Bytes of text that are read: as words, they take up to twenty times as many."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +30,26 @@ class Source:
 
     path: Path
 
+    def require_file(self) -> None:
+        """Refuse what is not a regular file, or too long a one: a pipe may wait for ever, a device may never end."""
+        try:
+            state = self.path.stat()
+        except FileNotFoundError:
+            raise InputError(f"There is no file at {self.path}.") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{str(self.path)!r} cannot be read: {_reason(error)}.") from error
+        require(not stat.S_ISDIR(state.st_mode), f"{self.path} is a folder, not a file.")
+        require(stat.S_ISREG(state.st_mode), f"{self.path} is not a regular file.")
+        why = f"it has {state.st_size / 2**20:,.0f} MiB, and {LONGEST // 2**20} are allowed"
+        require(state.st_size <= LONGEST, f"{self.path} is too long: {why}.")
+
     def read_bytes(self) -> bytes:
-        """The whole file, which must exist and hold something."""
-        require(self.path.exists(), f"There is no file at {self.path}.")
+        """The whole file, which must be a regular one and hold something."""
+        self.require_file()
         try:
             content = self.path.read_bytes()
         except OSError as error:
-            raise InputError(f"{self.path} cannot be read: {error.strerror}.") from error
+            raise InputError(f"{self.path} cannot be read: {_reason(error)}.") from error
         require(bool(content.strip()), f"{self.path} is empty.")
         return content
 
@@ -52,12 +72,25 @@ class Source:
             self.refuse(line, reason)
 
     @contextmanager
-    def named(self) -> Iterator[None]:
-        """Complaints from within, which know no file, get its name."""
+    def named(self, line: int | None = None) -> Iterator[None]:
+        """Complaints from within, which know no file, get its name, and the line if that is known."""
         try:
             yield
         except InputError as error:
-            raise InputError(f"{self.path}: {first_line(error)}.") from error
+            if str(error).startswith(str(self.path)):
+                raise
+            where = self.path if line is None else f"{self.path}, line {line}"
+            raise InputError(f"{where}: {first_line(error)}.") from error
+
+    @contextmanager
+    def bounded(self) -> Iterator[None]:
+        """Refuse what is too deep or too large for this computer."""
+        try:
+            yield
+        except RecursionError:
+            raise InputError(f"{self.path} is nested too deeply.") from None
+        except MemoryError:
+            raise InputError(f"{self.path} needs more memory than there is.") from None
 
     def numbers(self, words: Sequence[str], lines: Sequence[int] | int) -> np.ndarray:
         """``words`` as finite numbers, float64[word]; ``lines`` says where each stands, or all do."""
@@ -92,8 +125,8 @@ class Source:
 
     def count(self, word: str, line: int, what: str) -> int:
         """``word`` as a number of ``what``."""
-        possible = is_count(word) and 0 < int(word) <= LARGEST
-        self.require(possible, line, f"{word!r} is no number of {what}: at least one, and at most {LARGEST}.")
+        possible = is_count(word) and 0 < int(word) <= MOST_NAMES
+        self.require(possible, line, f"{word!r} is no number of {what}: at least one, and at most {MOST_NAMES}.")
         return int(word)
 
 
@@ -133,6 +166,10 @@ class Words:
 def is_count(word: str) -> bool:
     """Whether ``word`` is a whole number of a sensible size."""
     return word.isascii() and word.isdigit() and len(word) < 12
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or first_line(error)
 
 
 def _number(word: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
@@ -10,8 +11,11 @@ from whiffclock.archive import first_line
 from whiffclock.params import InputError
 from whiffclock.pomdp.files.source import Source
 
+#: Elements of a file, and how deep they may be nested.
+_MOST, _DEEPEST = 4_000_000, 200
 
-@dataclass
+
+@dataclass(slots=True)
 class Element:
     """An element: its name, attributes, the text directly in it, and its children."""
 
@@ -65,22 +69,29 @@ def read_xml(source: Source, root: str, what: str) -> Element:
     """The tree in ``source``, whose outermost element must be ``root`` for it to be ``what``."""
     top = Element(source, 1, "", {})
     open_elements = [top]
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
+    texts: list[list[str]] = [[]]
+    parser, count = expat.ParserCreate(), itertools.count(1)
+    parser.buffer_text, parser.buffer_size = True, 2**20
 
     def begin(name: str, attributes: dict[str, str]) -> None:
         element = Element(source, parser.CurrentLineNumber, name, attributes)
+        element.require(len(open_elements) <= _DEEPEST, f"elements are nested more than {_DEEPEST} deep.")
+        element.require(next(count) <= _MOST, f"there are more than {_MOST:,} elements.")
         open_elements[-1].children.append(element)
         open_elements.append(element)
+        texts.append([])
+
+    def end(_: str) -> None:
+        open_elements.pop().text = "".join(texts.pop())
 
     def text(content: str) -> None:
-        open_elements[-1].text += content
+        texts[-1].append(content)
 
     def entity(*_: object) -> None:
         source.refuse(parser.CurrentLineNumber, f"an entity is declared, which {what} never does.")
 
     parser.StartElementHandler = begin
-    parser.EndElementHandler = lambda _: open_elements.pop()
+    parser.EndElementHandler = end
     parser.CharacterDataHandler = text
     parser.EntityDeclHandler = entity
     try:
