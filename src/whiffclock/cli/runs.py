@@ -136,7 +136,7 @@ def prune(
     if not found:
         opt.messages.print(f"There is nothing to remove in {store}.")
         return
-    total = sum(path.stat().st_size for path in found)
+    total = sum(path.lstat().st_size for path in found)
     opt.out.print(removal_table(found, store))
     if dry_run:
         return
@@ -185,7 +185,7 @@ def require_kinds(kinds: list[str], entries: list[Entry], store: Path) -> None:
 
 def facts(entry: Entry) -> dict[str, Any]:
     """A record in plain values."""
-    written = datetime.fromtimestamp(entry.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    written = datetime.fromtimestamp(entry.written, UTC).isoformat(timespec="seconds")
     shown = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size, "written": written}
     if entry.label is None:
         return shown | {"damaged": True}
@@ -205,7 +205,7 @@ def removal_table(found: dict[Path, str], store: Path) -> Table:
     """One line per file to remove."""
     table = _table(_text("file"), _text("why"), _number("size"))
     for path, why in found.items():
-        table.add_row(str(path.relative_to(store)), why, decimal(path.stat().st_size))
+        table.add_row(str(path.relative_to(store)), why, decimal(path.lstat().st_size))
     return table
 
 

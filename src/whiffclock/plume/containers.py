@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import read_npz
+from whiffclock.archive import read_npz, reading, require_npy
 from whiffclock.params import require
 from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
@@ -31,11 +31,14 @@ class Found:
     source: tuple[int, int] | None = None
     origin: str | None = None
     fingerprint: str | None = None
+    linked: bool = False  # the values are in other files
 
 
 def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
     """A single array, mapped into memory."""
     require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
+    with reading(path, "an array of numpy"), path.open("rb") as file:
+        require_npy(file, path.stat().st_size, "the array")
     values = np.load(path, mmap_mode="r", allow_pickle=False)
     return Found(str(path), values, shape_axes(values.shape))
 
@@ -87,10 +90,12 @@ def open_hdf5(path: Path, key: str | None, files: ExitStack) -> Found:
     name = choose_key(path, key, arrays)
     data, layout, where = arrays[name], known_layout(name), f"{path}: {name}"
     if layout is None:
-        return Found(where, data, shape_axes(data.shape), data.chunks)
+        return Found(where, data, shape_axes(data.shape), data.chunks, linked=data.is_virtual)
     axes, more = layout.details(file, name)
     origin = f"{layout.about}, {path.name}{more}"
-    return Found(where, data, axes or layout.axes, data.chunks, layout.background, origin=origin)
+    return Found(
+        where, data, axes or layout.axes, data.chunks, layout.background, origin=origin, linked=data.is_virtual
+    )
 
 
 def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
