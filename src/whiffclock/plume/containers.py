@@ -37,7 +37,7 @@ class Found:
 def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
     """A single array, mapped into memory."""
     require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
-    with reading(path, "an array of numpy"), path.open("rb") as file:
+    with reading(path, "a readable plume file"), path.open("rb") as file:
         require_npy(file, path.stat().st_size, "the array")
     values = np.load(path, mmap_mode="r", allow_pickle=False)
     return Found(str(path), values, shape_axes(values.shape))

@@ -1,0 +1,79 @@
+"""Run the fuzzer for some time and print a table of outcomes; what must not be is kept in a file, with its recipe."""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from fuzz.cases import BAD, GOOD, Bench, Outcome
+
+FOUND = Path("build/fuzz.txt")
+
+
+def main() -> int:
+    """The command line; 1 if something was found."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600, help="how long")
+    parser.add_argument("--cases", type=int, default=10**9, help="how many at most")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", action="append", help="only files of this kind; may be repeated")
+    parser.add_argument("--case", help="only this one, N or N.STEP, and all that it said")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="whiffclock-fuzz-") as folder:
+        print("making valid files, running every command once ...", flush=True)
+        bench = Bench(Path(folder), asked.kind)
+        if asked.case:
+            return show(bench, asked.seed, asked.case)
+        counts: dict[str, Counter[str]] = {}
+        end, number, found = time.monotonic() + asked.seconds, 0, []
+        while time.monotonic() < end and number < asked.cases:
+            kind, outcome = bench.kind(asked.seed, number), bench.case(asked.seed, number)
+            counts.setdefault(kind, Counter())[outcome.name] += 1
+            if outcome.name in BAD:
+                found.append(told(bench, asked.seed, number, outcome, asked.kind))
+                print(found[-1], flush=True)
+            number += 1
+    print(table(counts, asked.seed))
+    if found:
+        FOUND.parent.mkdir(parents=True, exist_ok=True)
+        FOUND.write_text("\n".join(found))
+        print(f"{len(found)} cases that must not be are in {FOUND}.")
+    return bool(found)
+
+
+def told(bench: Bench, seed: int, number: int, outcome: Outcome, kinds: list[str] | None) -> str:
+    """What was found, and a command that does it again with as few steps as possible."""
+    alone = next((step for step in (0, 1) if bench.case(seed, number, step).name == outcome.name), None)
+    case = f"{number}" if alone is None else f"{number}.{alone}"
+    only = "".join(f" --kind {kind!r}" for kind in kinds or ())
+    last = outcome.said.splitlines()[-1:] or [""]
+    return f"{outcome.name}: {outcome.how}\n  {last[0][:300]}\n  python -m fuzz --seed {seed} --case {case}{only}"
+
+
+def show(bench: Bench, seed: int, text: str) -> int:
+    """One case in full."""
+    number, _, step = text.partition(".")
+    outcome = bench.case(seed, int(number), int(step) if step else None)
+    print(f"{outcome.name} after {outcome.seconds:.2f} s\n{outcome.how}\n{outcome.said}")
+    return outcome.name in BAD
+
+
+def table(counts: dict[str, Counter[str]], seed: int) -> str:
+    """Outcomes by kind, in 80 columns."""
+    short = {"other input": "other", "traceback": "trace", "leftover": "left"}
+    names = (*GOOD, *BAD)
+    total = sum(counts.values(), Counter())
+    head = f"{'':13}{'cases':>6}{''.join(f'{short.get(name, name):>9}' if name in GOOD[:2] else f'{short.get(name, name)[:7]:>7}' for name in names)}"
+    lines = [head[:80], "-" * min(80, len(head))]
+    for kind, count in [*sorted(counts.items()), ("all", total)]:
+        numbers = "".join(
+            f"{count[name] or '':>9}" if name in GOOD[:2] else f"{count[name] or '':>7}" for name in names
+        )
+        lines.append(f"{kind:13}{count.total():6,}{numbers}")
+    return "\n".join(["", f"seed {seed}", *lines])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
