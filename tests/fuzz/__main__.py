@@ -10,6 +10,8 @@ from pathlib import Path
 from fuzz.cases import BAD, GOOD, Bench, Outcome
 
 FOUND = Path("build/fuzz.txt")
+#: Outcomes in the head of a table.
+SHORT = ("refus", "harml", "other", "belie", "trace", "crash", "hang", "memor", "untid", "left")
 
 
 def main() -> int:
@@ -62,17 +64,15 @@ def show(bench: Bench, seed: int, text: str) -> int:
 
 def table(counts: dict[str, Counter[str]], seed: int) -> str:
     """Outcomes by kind, in 80 columns."""
-    short = {"other input": "other", "traceback": "trace", "leftover": "left"}
-    names = (*GOOD, *BAD)
-    total = sum(counts.values(), Counter())
-    head = f"{'':13}{'cases':>6}{''.join(f'{short.get(name, name):>9}' if name in GOOD[:2] else f'{short.get(name, name)[:7]:>7}' for name in names)}"
-    lines = [head[:80], "-" * min(80, len(head))]
-    for kind, count in [*sorted(counts.items()), ("all", total)]:
-        numbers = "".join(
-            f"{count[name] or '':>9}" if name in GOOD[:2] else f"{count[name] or '':>7}" for name in names
-        )
-        lines.append(f"{kind:13}{count.total():6,}{numbers}")
-    return "\n".join(["", f"seed {seed}", *lines])
+    names = dict(zip((*GOOD, *BAD), SHORT, strict=True))
+
+    def line(first: str, total: str | int, *others: str | int) -> str:
+        return f"{first:13}{total:>6}" + "".join(f"{cell:>6}" for cell in others)
+
+    rows = [*sorted(counts.items()), ("all", sum(counts.values(), Counter()))]
+    head = line("", "cases", *names.values())
+    lines = [line(kind, count.total(), *(count[name] or "" for name in names)) for kind, count in rows]
+    return "\n".join(["", f"seed {seed}", head, "-" * len(head), *lines])
 
 
 if __name__ == "__main__":

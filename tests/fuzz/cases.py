@@ -36,7 +36,8 @@ BAD = ("believed", "traceback", "crash", "hang", "memory", "untidy", "leftover")
 _RAW = re.compile(
     r"\b[A-Z]\w*(Error|Exception)\b|Errno|Traceback|object has no attribute|\bdtype\(|<class|0x[0-9a-f]{6}"
 )
-_NOISE = re.compile(r"\d+(\.\d+)? (bytes|kB)|\"(seconds|microseconds\w*)\": [\d.e-]+")
+_NOISE = re.compile(r"\d+(\.\d+)? (bytes|[kMG]B)|\"(seconds|microseconds\w*)\": [\d.e-]+")
+_RECORD = re.compile(r"runs/[a-z]+(/[0-9a-f]{20}\.npz)?")
 _MOMENT = (10**9, 10**9)
 _ZIP = (zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError, TypeError, OverflowError)
 
@@ -53,7 +54,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Child:
-    """What a child did: exit code (negative: the signal that ended it), outputs, new files, peak memory in bytes, seconds."""
+    """What a child did: exit code (or minus the signal that ended it), outputs, new files, peak memory, seconds."""
 
     code: int
     out: str
@@ -187,7 +188,8 @@ def run(command, place: Path) -> Child:
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.002)
     texts = (path.read_text("utf-8", "replace") for path in (out, err))
-    added = sorted(_listing(place) - before)
+    new = _listing(place) - before
+    added = sorted(name for name in new if not _RECORD.fullmatch(name))  # finished work is kept
     return Child(os.waitstatus_to_exitcode(status), *texts, added, used.ru_maxrss * 1024, time.monotonic() - began)
 
 

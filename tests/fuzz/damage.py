@@ -11,6 +11,7 @@ import re
 import shutil
 import socket
 import struct
+import tokenize
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -20,10 +21,58 @@ import numpy as np
 
 from whiffclock.archive import write_npz
 
-NUMBERS = ("nan", "inf", "-inf", "-1", "0", "1e999", "1e308", "-0.0", "9" * 30, "9" * 5000, "18446744073709551616", "0.5",
-           "2147483648", "1e-320", "٣", "0x10", "1_000", "", "--", "x")  # fmt: skip
-VALUES = (None, True, False, -1, 0, 1, 2, 3.5, -0.5, 1e300, 5e-324, 10**6, 2**31, 2**63, 2**64, 10**30, "", "x", "\ud7ff\0",
-          "x" * 5000, [], {}, [1], {"a": 1}, [[[[]]]], {"maker": "clock"})  # fmt: skip
+NUMBERS = (
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "0",
+    "1e999",
+    "1e308",
+    "-0.0",
+    "9" * 30,
+    "9" * 5000,
+    "18446744073709551616",
+    "0.5",
+    "2147483648",
+    "1e-320",
+    "٣",
+    "0x10",
+    "1_000",
+    "",
+    "--",
+    "x",
+)
+VALUES = (
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    2,
+    3.5,
+    -0.5,
+    1e300,
+    5e-324,
+    10**6,
+    2**31,
+    2**63,
+    2**64,
+    10**30,
+    "",
+    "x",
+    "\ud7ff\0",
+    "x" * 5000,
+    [],
+    {},
+    [1],
+    {"a": 1},
+    [[[[]]]],
+    {"maker": "clock"},
+)
+
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def flip(content, rng):
@@ -136,10 +185,10 @@ def _npy_header(content, rng):
     types = ["<f8", "<f4", ">f8", "|O", "<U7", "|S0", "<i8", "|b1", "<c16", "<M8[s]", [("a", "<f8")], "|V8", "f" * 9, 7]
     shape, kind = shapes[rng.integers(len(shapes))], types[rng.integers(len(types))]
     said = {"descr": kind, "fortran_order": bool(rng.integers(2)), "shape": shape}
-    with suppress(ValueError, EOFError, struct.error):
+    with suppress(ValueError, EOFError, KeyError, SyntaxError, struct.error, tokenize.TokenError):
         magic = io.BytesIO(bytes(content))
         version = np.lib.format.read_magic(magic)
-        before, fortran, dtype = np.lib.format._read_array_header(magic, version)
+        before, _, dtype = _HEADERS[version](magic)
         said |= {} if rng.random() < 0.5 else {"descr": np.lib.format.dtype_to_descr(dtype)}
         said |= {"shape": before} if rng.random() < 0.3 else {}
         content = content[magic.tell() :]

@@ -230,14 +230,40 @@ def seeds() -> list[Seed]:
     zarr_ways = (damage.raw, damage.json_files)
     add("plume .zarr", "a.zarr", ("info", "a.zarr"), zarr_ways, lambda d: write_plume(plume(), d / "a.zarr"), weight=2)
     other = {"checked": False}
-    add("other .npy", "a.npy", ("info", "a.npy"), (damage.raw, damage.npy_header),
-        lambda d: np.save(d / "a.npy", plume().field), weight=2, **other)  # fmt: skip
-    add("other .npz", "a.npz", ("info", "a.npz"), damage.ARCHIVE,
-        lambda d: np.savez(d / "a.npz", field=plume().field, source=(0, 5)), **other)  # fmt: skip
-    add("other .h5", "a.h5", ("info", "a.h5"), damage.HDF5,
-        lambda d: hdf5(d / "a.h5", "nose", plume().field.transpose(0, 2, 1)), weight=2, **other)  # fmt: skip
-    add("other .mat", "a.mat", ("info", "a.mat"), damage.HDF5,
-        lambda d: hdf5(d / "a.mat", "dataset2", plume().field, userblock_size=512), **other)  # fmt: skip
+    add(
+        "other .npy",
+        "a.npy",
+        ("info", "a.npy"),
+        (damage.raw, damage.npy_header),
+        lambda d: np.save(d / "a.npy", plume().field),
+        weight=2,
+        **other,
+    )
+    add(
+        "other .npz",
+        "a.npz",
+        ("info", "a.npz"),
+        damage.ARCHIVE,
+        lambda d: np.savez(d / "a.npz", field=plume().field, source=(0, 5)),
+        **other,
+    )
+    add(
+        "other .h5",
+        "a.h5",
+        ("info", "a.h5"),
+        damage.HDF5,
+        lambda d: hdf5(d / "a.h5", "nose", plume().field.transpose(0, 2, 1)),
+        weight=2,
+        **other,
+    )
+    add(
+        "other .mat",
+        "a.mat",
+        ("info", "a.mat"),
+        damage.HDF5,
+        lambda d: hdf5(d / "a.mat", "dataset2", plume().field, userblock_size=512),
+        **other,
+    )
     add("other .nc", "a.nc", ("info", "a.nc"), (damage.raw,), lambda d: classic_netcdf(d / "a.nc"), weight=2, **other)
     add("other .zarr", "a.zarr", ("info", "a.zarr"), zarr_ways, lambda d: foreign_zarr(d / "a.zarr"), weight=2, **other)
     on = ("--plume", "plume.npz")
@@ -268,26 +294,54 @@ def seeds() -> list[Seed]:
         add("record", record_of(job), recall(job), damage.ARCHIVE, stored(job), weight=3)
     for words in (("runs", "list"), ("runs", "show", training().key[:8]), ("runs", "prune", "--dry-run")):
         add("record", record_of(training), (*words, "--store", "runs"), damage.ARCHIVE, stored(training))
-    retrain = ("train", "-e", "dense", *on, "--seeds", "1", "--episodes", "300", "--horizon", "30", "--store", "runs",
-               "--decay", repr(LEARNING.alpha_decay), "--json")  # fmt: skip
+    retrain = (
+        "train",
+        "-e",
+        "dense",
+        *on,
+        "--seeds",
+        "1",
+        "--episodes",
+        "300",
+        "--horizon",
+        "30",
+        "--store",
+        "runs",
+        "--decay",
+        repr(LEARNING.alpha_decay),
+        "--json",
+    )
 
     def store_and_plume(folder):
         stored(training)(folder)
         write_plume(plume(), folder / "plume.npz")
 
     add("record", record_of(training), retrain, damage.ARCHIVE, store_and_plume, weight=2)
-    compare = Evaluate(Given.of(trained(clock(30))), plume().fingerprint, DENSE, WORLD,
-                       EvaluationSettings(snapshots=2, horizon=30))  # fmt: skip
+    compare = Evaluate(
+        Given.of(trained(clock(30))), plume().fingerprint, DENSE, WORLD, EvaluationSettings(snapshots=2, horizon=30)
+    )
 
     def compared(folder):
         compare_store(folder)
         run(compare, plume(), JobStore(Store(folder / "runs")))
 
-    add("record", f"runs/{compare.kind}/{compare.key}.npz",
-        ("compare", "policy.npz", *on, "--json", "--store", "runs", *TESTS), damage.ARCHIVE, compared, weight=2)  # fmt: skip
+    add(
+        "record",
+        f"runs/{compare.kind}/{compare.key}.npz",
+        ("compare", "policy.npz", *on, "--json", "--store", "runs", *TESTS),
+        damage.ARCHIVE,
+        compared,
+        weight=2,
+    )
     for name in ("searches", "usage"):
-        add("dataset", f"data/{name}.nc", ("report", "."), damage.HDF5,
-            lambda d: made_up.datasets(figures=["fig6"]).save(d / "data"), weight=2)  # fmt: skip
+        add(
+            "dataset",
+            f"data/{name}.nc",
+            ("report", "."),
+            damage.HDF5,
+            lambda d: made_up.datasets(figures=["fig6"]).save(d / "data"),
+            weight=2,
+        )
     add("checkpoint", "out.npz.checkpoint", go_on, damage.ARCHIVE, checkpoint, warm=False)
 
     def calibration(folder):
@@ -295,8 +349,15 @@ def seeds() -> list[Seed]:
         (folder / "t.toml").write_text(TARGET)
 
     texts = (damage.text, damage.text, damage.raw)
-    add("target .toml", "t.toml", ("plume", "calibrate", "plume.npz", "out.npz", "--target", "t.toml"), texts, calibration,
-        weight=2, **other)  # fmt: skip
+    add(
+        "target .toml",
+        "t.toml",
+        ("plume", "calibrate", "plume.npz", "out.npz", "--target", "t.toml"),
+        texts,
+        calibration,
+        weight=2,
+        **other,
+    )
     model = ("pomdp", "solve", "--seconds", "1", "--backups", "30", "--json")
     add(".pomdp", "a.pomdp", (*model, "a.pomdp"), texts, lambda d: (d / "a.pomdp").write_text(TIGER), weight=3, **other)
     add(

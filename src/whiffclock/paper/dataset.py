@@ -82,7 +82,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from whiffclock.archive import DIGEST, digest_of, reading, require_plausible, write_dataset
+from whiffclock.archive import DIGEST, digest_of, reading, require_hdf5, require_plausible, write_dataset
 from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.params import ENVIRONMENTS, require
 
@@ -147,6 +147,7 @@ class Datasets:
 def load_dataset(path: Path) -> xr.Dataset:
     """One of the datasets, which must agree with its digest: NetCDF has no checksums of its own."""
     what = "a dataset of a reproduction"
+    require_hdf5(path)
     with reading(path, what), xr.open_dataset(path, engine="h5netcdf") as file:
         require_plausible(file.nbytes, path)
         loaded = file.load()

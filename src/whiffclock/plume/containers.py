@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import read_npz, reading, require_npy
+from whiffclock.archive import read_npz, reading, require_hdf5, require_npy
 from whiffclock.params import require
 from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
@@ -104,6 +104,8 @@ def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
 
     with path.open("rb") as file:
         engine = "scipy" if file.read(3) == b"CDF" else "h5netcdf"
+    if engine == "h5netcdf":
+        require_hdf5(path)
     data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
     return _from_dataset(path, files.enter_context(data), key)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import DIGEST, first_line, read_json, read_npz, require_digest, write_npz
+from whiffclock.archive import DIGEST, first_line, first_text, read_json, read_npz, require_digest, write_npz
 from whiffclock.params import InputError, convert, require
 from whiffclock.partial import leftovers
 
@@ -128,6 +129,10 @@ class Store:
         """Whether there is a record of this description."""
         return self.path(kind, description).is_file()
 
+    def has_key(self, kind: str, key: str) -> bool:
+        """Whether there is a record under this key."""
+        return os.path.isfile(f"{self.folder}/{kind}/{key}.npz")
+
     def load(self, kind: str, description: dict[str, Any]) -> Record:
         """The record of this description; a damaged one, or another in its place, is refused."""
         path = self.path(kind, description)
@@ -193,6 +198,8 @@ def read_label(path: Path) -> Label:
 
 def plain(value: Any) -> Any:
     """``value`` in the types of JSON, with one way to write each number: 2.0 is 2."""
+    if value is None or type(value) in (str, int, bool):  # most are
+        return value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):
@@ -222,7 +229,8 @@ def _read(path: Path, only: tuple[str, ...] | None) -> tuple[dict[str, np.ndarra
     """Arrays of a file, and its label, which must be that of a file in this place."""
     require(path.is_file(), f"There is no record at {path}.")
     with damaged_record(path):
-        arrays = read_npz(path, "a record of whiffclock", only)
+        text = first_text(path, "label") if only == ("label",) else None
+        arrays = {"label": text} if text is not None else read_npz(path, "a record of whiffclock", only)
         require("label" in arrays, f"{path} is not a record of whiffclock: it has no label")
         written = read_json(arrays["label"], "its label")
         label = Label.from_dict(written)
