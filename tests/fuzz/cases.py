@@ -9,14 +9,10 @@ import re
 import resource
 import shutil
 import signal
-import struct
 import sys
 import tempfile
 import time
-import tokenize
 import traceback
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +35,6 @@ _RAW = re.compile(
 _NOISE = re.compile(r"\d+(\.\d+)? (bytes|[kMG]B)|\"(seconds|microseconds\w*)\": [\d.e-]+")
 _RECORD = re.compile(r"runs/[a-z]+(/[0-9a-f]{20}\.npz)?")
 _MOMENT = (10**9, 10**9)
-_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError, TypeError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -114,7 +109,7 @@ class Bench:
             made = []
             for step in range(int(rng.choice([1, 1, 1, 2]))):
                 if only in (None, step):
-                    with contextlib.suppress(OSError, ValueError, KeyError, RuntimeError, IndexError, EOFError, *_ZIP):
+                    with contextlib.suppress(Exception):
                         # what is damaged twice may be beyond the second damage
                         made.append(damage(place / seed.file, seed.ways, np.random.default_rng([start, number, step])))
             _same_time(place)

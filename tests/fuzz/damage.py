@@ -12,6 +12,7 @@ import shutil
 import socket
 import struct
 import tokenize
+import warnings
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -423,4 +424,6 @@ def damage(path: Path, ways, rng) -> tuple[str, bool]:
     if rng.random() < 0.03:
         return special(path, rng), False
     way = ways[rng.integers(len(ways))]
-    return way(path, rng), way.__name__ in DELIBERATE
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of zipfile, about two members with the same name
+        return way(path, rng), way.__name__ in DELIBERATE
