@@ -103,8 +103,8 @@ def require_hdf5(path: Path) -> None:
     """Refuse what is no HDF5 file; h5netcdf would leave a half-made object, which complains when it is collected."""
     import h5py
 
-    with reading(path, "an HDF5 file"), h5py.File(path, "r"):
-        pass
+    with reading(path, "an HDF5 file"), h5py.File(path, "r") as file:
+        dict(file.attrs)
 
 
 def array_names(path: Path) -> list[str]:

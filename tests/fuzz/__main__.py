@@ -1,6 +1,8 @@
 """Run the fuzzer for some time and print a table of outcomes; what must not be is kept in a file, with its recipe."""
 
 import argparse
+import json
+import os
 import sys
 import tempfile
 import time
@@ -21,28 +23,48 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=10**9, help="how many at most")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", action="append", help="only files of this kind; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="one file of each kind, and no limit of time")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="cases at a time")
     parser.add_argument("--case", help="only this one, N or N.STEP, and all that it said")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="whiffclock-fuzz-") as folder:
         print("making valid files, running every command once ...", flush=True)
-        bench = Bench(Path(folder), asked.kind)
+        bench = Bench(Path(folder), asked.kind, every=not asked.quick)
         if asked.case:
             return show(bench, asked.seed, asked.case)
-        counts: dict[str, Counter[str]] = {}
-        end, number, found = time.monotonic() + asked.seconds, 0, []
-        while time.monotonic() < end and number < asked.cases:
-            kind, outcome = bench.kind(asked.seed, number), bench.case(asked.seed, number)
-            counts.setdefault(kind, Counter())[outcome.name] += 1
-            if outcome.name in BAD:
-                found.append(told(bench, asked.seed, number, outcome, asked.kind))
-                print(found[-1], flush=True)
-            number += 1
+        workers = [begun(bench, asked, worker, Path(folder)) for worker in range(asked.workers)]
+        for worker in workers:
+            os.waitpid(worker, 0)
+        lines = [line for file in sorted(Path(folder).glob("outcomes*")) for line in file.read_text().splitlines()]
+    counts: dict[str, Counter[str]] = {}
+    found = []
+    for kind, name, recipe in map(json.loads, lines):
+        counts.setdefault(kind, Counter())[name] += 1
+        found += [recipe] * bool(recipe)
     print(table(counts, asked.seed))
     if found:
         FOUND.parent.mkdir(parents=True, exist_ok=True)
         FOUND.write_text("\n".join(found))
         print(f"{len(found)} cases that must not be are in {FOUND}.")
     return bool(found)
+
+
+def begun(bench: Bench, asked: argparse.Namespace, worker: int, folder: Path) -> int:
+    """A child that does its share of the cases, and writes down what became of them."""
+    child = os.fork()
+    if child:
+        return child
+    end = time.monotonic() + (1e9 if asked.quick else asked.seconds)
+    with (folder / f"outcomes{worker}").open("w") as file:
+        for number in range(worker, asked.cases, asked.workers):
+            if time.monotonic() > end:
+                break
+            outcome, recipe = bench.case(asked.seed, number), ""
+            if outcome.name in BAD:
+                recipe = told(bench, asked.seed, number, outcome, asked.kind)
+                print(recipe, flush=True)
+            print(json.dumps([bench.kind(asked.seed, number), outcome.name, recipe]), file=file, flush=True)
+    os._exit(0)
 
 
 def told(bench: Bench, seed: int, number: int, outcome: Outcome, kinds: list[str] | None) -> str:

@@ -74,6 +74,7 @@ For fig. 8: forced blanks of the Bayesian agent.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -148,7 +149,11 @@ def load_dataset(path: Path) -> xr.Dataset:
     """One of the datasets, which must agree with its digest: NetCDF has no checksums of its own."""
     what = "a dataset of a reproduction"
     require_hdf5(path)
-    with reading(path, what), xr.open_dataset(path, engine="h5netcdf") as file:
+    with (
+        warnings.catch_warnings(action="ignore"),
+        reading(path, what),
+        xr.open_dataset(path, engine="h5netcdf") as file,
+    ):
         require_plausible(file.nbytes, path)
         loaded = file.load()
         written = loaded.attrs.pop(DIGEST, None)

@@ -3,7 +3,8 @@
 What must be closed after reading is entered in ``files``.
 """
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import read_npz, reading, require_hdf5, require_npy
+from whiffclock.archive import DIGEST, digest_of, read_npz, reading, require_hdf5, require_npy
 from whiffclock.params import require
 from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
@@ -50,6 +51,24 @@ def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
     if name != "field":
         return Found(str(path), arrays[name], shape_axes(arrays[name].shape))
     return Found(str(path), arrays["field"], "txy", **_said(path, arrays))
+
+
+def described(origin: str, fingerprint: str, source: Sequence[int], version: str) -> dict[str, Any]:
+    """The attributes of our own files, with a digest of them: the fingerprint says nothing of the origin."""
+    about = {"origin": origin, "fingerprint": fingerprint, "source": [int(value) for value in source]}
+    about["whiffclock_version"] = version
+    return about | {DIGEST: digest_of({name: np.array(value) for name, value in about.items()})}
+
+
+def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of one of our files, all of them, and as they were written."""
+    missing = [name for name in ("origin", "fingerprint", "source", "whiffclock_version") if name not in found]
+    require(not missing, f"it was written by whiffclock, and has no attribute {', '.join(missing)}.")
+    texts = (str(found[name]) for name in ("origin", "fingerprint", "whiffclock_version"))
+    origin, fingerprint, version = texts
+    again = described(origin, fingerprint, np.atleast_1d(found["source"]).tolist(), version)
+    require(found.get(DIGEST) in (None, again[DIGEST]), "its attributes do not agree with their digest.")  # older: none
+    return again
 
 
 def _said(path: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +125,8 @@ def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
         engine = "scipy" if file.read(3) == b"CDF" else "h5netcdf"
     if engine == "h5netcdf":
         require_hdf5(path)
-    data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
+    with warnings.catch_warnings(action="ignore"):
+        data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
     return _from_dataset(path, files.enter_context(data), key)
 
 
@@ -140,7 +160,8 @@ def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
     variable = data[name].variable
     axes = array_axes(name, variable.shape, variable.dims)
     blocks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
-    said = _said(path, data.attrs) if "whiffclock_version" in data.attrs else {}
+    ours = len({"origin", "fingerprint", "source", "whiffclock_version"} & data.attrs.keys()) >= 3
+    said = _said(path, _attributes(data.attrs)) if ours else {}
     if name != VARIABLE:
         said.pop("fingerprint", None)
     return Found(f"{path}: {name}", variable, axes, blocks, **said)

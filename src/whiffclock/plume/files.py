@@ -11,6 +11,7 @@ what one read takes, so that gigabytes are thresholded in little memory.
 from __future__ import annotations
 
 import math
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -47,7 +48,7 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
     A file that was written with a fingerprint is read as a whole and refused if the fingerprint of its values differs.
     """
     settings = settings or ReadSettings()
-    if not path.is_dir():
+    if not os.path.isdir(path):
         require_file(path, "plume file")
     with reading(path, "a readable plume file"), _named(path), ExitStack() as files:
         found = _opener(path)(path, settings.key, files)
