@@ -236,7 +236,7 @@ def read_json(array: np.ndarray, name: str) -> dict[str, Any]:
 
     require(array.shape == () and array.dtype.kind == "U", f"{name} is not a text")
     try:
-        value: Any = msgspec.json.decode(str(array))
+        value: Any = msgspec.json.decode(array.item())
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is not JSON") from error
     require(isinstance(value, dict), f"{name} is not a JSON object")

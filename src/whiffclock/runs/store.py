@@ -64,9 +64,11 @@ class Label:
     def from_dict(cls, written: dict[str, Any]) -> Label:
         """Inverse of :meth:`to_json`, for the decoded text; older labels have no check sum."""
         label = convert(written, cls, "its label is wrong")
-        said = {name: value for name, value in written.items() if name != _CHECK}
-        agree = label.key == written.get("key") and written.get(_CHECK) in (None, _check(said))
-        require(agree, "its label contradicts itself")
+        if _CHECK in written:
+            said = {name: value for name, value in written.items() if name != _CHECK}
+            require(written[_CHECK] == _check(said), "its label contradicts itself")
+            label.__dict__["key"] = said.get("key")  # which the check sum covers
+        require(label.key == written.get("key"), "its label contradicts itself")
         return label
 
 
@@ -156,8 +158,11 @@ class Store:
     def entries(self, kind: str | None = None) -> list[Entry]:
         """All records, or those of one kind, in order of kind and key; other files are left out."""
         require(self.folder.is_dir(), f"There is no folder of cached results at {self.folder}.")
-        files = (path for path in sorted(self.folder.glob("*/*.npz")) if _KEY.fullmatch(path.stem))
-        return [Entry.of(path) for path in files if kind in (None, path.parent.name)]
+        found: list[Entry] = []
+        for folder in sorted(path for path in self.folder.iterdir() if path.is_dir() and kind in (None, path.name)):
+            names = sorted(name for name in os.listdir(folder) if name.endswith(".npz") and _KEY.fullmatch(name[:-4]))
+            found += [Entry.of(folder / name) for name in names]
+        return found
 
     def find(self, prefix: str) -> Entry:
         """The one record whose key begins with ``prefix``."""
