@@ -22,7 +22,7 @@ from small_pomdps import TIGER
 from fuzz import options
 from fuzz.damage import damage
 from fuzz.seeds import Seed, compare_store, seeds
-from whiffclock.cli import main
+from whiffclock.entry import _run
 from whiffclock.params import InputError
 
 SECONDS, MEMORY = 30, 6 * 2**30
@@ -149,9 +149,9 @@ def _name(child: Child, seed: Seed, normal: Child | None, checked: bool) -> str:
         return "memory"
     if child.code < 0:
         return "crash"
-    if "Traceback (most recent" in child.err or child.code not in (0, 2):
+    if "Traceback (most recent" in child.err or child.code not in (0, 1, 2):
         return "traceback"
-    if child.code == 2:
+    if child.code:  # 1: not enough memory, and the like
         if child.added:
             return "leftover"
         lines = child.err.strip().splitlines()
@@ -221,11 +221,7 @@ def _call(command) -> int:
             return 2
         return 0
     sys.argv = ["whiffclock", *command]
-    try:
-        main()
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    return 0
+    return _run()
 
 
 def _warm_up(command, place: Path) -> None:

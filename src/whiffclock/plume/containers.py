@@ -141,16 +141,19 @@ def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
     import zarr
 
     try:
-        data = xarray.open_dataset(path, engine="zarr", decode_times=False, cache=False, consolidated=False)
+        with warnings.catch_warnings(action="ignore"):
+            data = xarray.open_dataset(path, engine="zarr", decode_times=False, cache=False, consolidated=False)
     except (KeyError, ValueError, FileNotFoundError):  # no dimension names, or a single array
         data = xarray.Dataset()
     if data.variables:
         return _from_dataset(path, files.enter_context(data), key)
-    node = zarr.open(path, mode="r")
+    with warnings.catch_warnings(action="ignore"):
+        node = zarr.open(path, mode="r")
     if isinstance(node, zarr.Array):
         require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
         return Found(str(path), node, shape_axes(node.shape), node.chunks)
-    arrays = {name: item for name, item in node.members(max_depth=None) if isinstance(item, zarr.Array)}
+    with warnings.catch_warnings(action="ignore"):  # about files in a store that are no part of it
+        arrays = {name: item for name, item in node.members(max_depth=None) if isinstance(item, zarr.Array)}
     name = choose_key(path, key, arrays)
     return Found(f"{path}: {name}", arrays[name], array_axes(name, arrays[name].shape), arrays[name].chunks)
 

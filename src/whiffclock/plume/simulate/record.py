@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import read_json, read_npz, reading, require_digest, write_npz
-from whiffclock.params import require
+from whiffclock.archive import first_line, read_json, read_npz, reading, require_digest, write_npz
+from whiffclock.params import InputError, convert, require
 from whiffclock.plume.calibration import calibrate, read_target
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.simulate.channel import ChannelFlow
@@ -98,8 +98,10 @@ class Simulation:
         same = _made_by(settings).items() <= header.items()
         require(same, f"{path} belongs to a simulation with other settings; remove it, or choose another output.")
         run = cls(settings)
-        run.snapshot = header["snapshot"]
-        run.rng.bit_generator.state = header["random"]
+        with reading(path, "a saved simulation"):
+            run.snapshot = convert(header.get("snapshot"), int, "its snapshot is wrong")
+            require(run.snapshot <= settings.snapshots, "its snapshot is wrong")
+            run.rng.bit_generator.state = header["random"]
         flow, odor = {name: arrays[name] for name in _FLOW}, {name: arrays[name] for name in _ODOR}
         fits = all(values.shape == getattr(run.flow, name).shape for name, values in flow.items())
         fits &= odor["position"].shape == odor["gust"].shape == (*odor["age"].shape, 3)
