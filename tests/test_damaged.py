@@ -306,11 +306,6 @@ def test_hand_made_tables_are_those_that_were_written(plume, tmp_path):
     assert "not those that it was written with" in sentence(path, load_policy)
 
 
-def test_a_clock_has_a_limited_number_of_states():
-    with pytest.raises(InputError, match="states in 50,001 modes"):
-        clock(100_000, tuple(range(1, 50_001)))
-
-
 # Run stores
 
 

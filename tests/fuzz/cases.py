@@ -32,8 +32,10 @@ BAD = ("believed", "traceback", "crash", "hang", "memory", "untidy", "leftover")
 _RAW = re.compile(
     r"\b[A-Z]\w*(Error|Exception)\b|Errno|Traceback|object has no attribute|\bdtype\(|<class|0x[0-9a-f]{6}"
 )
-_NOISE = re.compile(r"\s+|-{3,}|\d+(\.\d+)? (bytes|[kMG]B)|\"(seconds|microseconds\w*)\": [\d.e-]+")
-_RECORD = re.compile(r"runs/[a-z]+(/[0-9a-f]{20}\.npz)?")
+_NOISE = re.compile(
+    r"\s+|-{3,}|\d+(\.\d+)? (bytes|[kMG]B)|\b(bytes|seconds) +[\d.e-]+|\"(seconds|microseconds\w*)\": [\d.e-]+"
+)
+_RECORD = re.compile(r"runs/[a-z]+(/[0-9a-f]{20}\.npz)?|policies(/[a-z]+(/[a-z][^/]*)?)?")
 _MOMENT = (10**9, 10**9)
 
 

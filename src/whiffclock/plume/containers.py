@@ -74,6 +74,8 @@ def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
 def _said(path: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     """What our own files say of the field in them."""
     said: dict[str, Any] = {name: str(facts[name]) for name in ("origin", "fingerprint") if name in facts}
+    plain = said.get("fingerprint", "0").isalnum() and "\n" not in said.get("origin", "")
+    require(plain, f"{path} has an origin or a fingerprint that is not one line.")
     if "source" in facts:
         shape = np.shape(facts["source"])
         require(shape == (2,), f"{path} has a source of shape {shape}; it needs x and y.")

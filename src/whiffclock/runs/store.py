@@ -149,7 +149,7 @@ class Store:
         for name, values in arrays.items():
             require(name not in _RESERVED, f"A record cannot have an array called {name}; choose another name.")
             require(not np.asarray(values).dtype.hasobject, f"The array {name} holds objects; a record holds numbers.")
-        if path.exists():
+        if path.is_file():
             _require_same(path, read_label(path), label)
         ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
         write_npz(path, {"label": np.array(label.to_json())} | ordered)
