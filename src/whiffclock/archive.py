@@ -99,11 +99,11 @@ def require_plausible(unpacked: int, path: Path, what: str = "its contents") -> 
     require(unpacked <= _TIMES * there, f"{said}, and the file has {there:,} bytes.")
 
 
-def require_hdf5(path: Path) -> None:
+def require_hdf5(path: Path, what: str) -> None:
     """Refuse what is no HDF5 file; h5netcdf would leave a half-made object, which complains when it is collected."""
     import h5py
 
-    with reading(path, "an HDF5 file"), h5py.File(path, "r") as file:
+    with reading(path, what), h5py.File(path, "r") as file:
         dict(file.attrs)
 
 

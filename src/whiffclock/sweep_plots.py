@@ -99,7 +99,7 @@ def load_sweep(path: Path) -> xr.Dataset:
     import xarray as xr
 
     require_file(path)
-    require_hdf5(path)
+    require_hdf5(path, "the result of a sweep")
     with reading(path, "the result of a sweep"):
         data = xr.load_dataset(path, engine="h5netcdf")
         labelled = "sweep" in data.attrs and "seed" in data.dims and set(data.dims) <= set(data.coords)

@@ -26,7 +26,7 @@ from whiffclock.params import BayesSettings, EvaluationSettings, LearningSetting
 from whiffclock.plume.files import write_plume
 from whiffclock.plume.simulate.recipe import SimulationSettings
 from whiffclock.plume.standin import standin_plume
-from whiffclock.pomdp.blocks import BlockModel, to_table, worst_value
+from whiffclock.pomdp.blocks import BlockModel, to_pieces, worst_value
 from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.files.policyfile import write_policy
 from whiffclock.pomdp.settings import SolverSettings
@@ -374,8 +374,8 @@ def seeds() -> list[Seed]:
         (folder / "a.pomdp").write_text(TIGER)
         tables = read_model(folder / "a.pomdp")
         model = BlockModel(tables)
-        vectors, actions = to_table(model, solve(model, SolverSettings(seconds=None, backups=20)).vectors)
-        write_policy(folder / "a.policy", tables, vectors, actions, floor=worst_value(model))
+        pieces = to_pieces(model, solve(model, SolverSettings(seconds=None, backups=20)).vectors)
+        write_policy(folder / "a.policy", tables, pieces, floor=worst_value(model))
 
     add(".policy", "a.policy", (*model, "a.pomdp", "--start", "a.policy"), texts, start, weight=2, **other)
     return made

@@ -148,7 +148,7 @@ class Datasets:
 def load_dataset(path: Path) -> xr.Dataset:
     """One of the datasets, which must agree with its digest: NetCDF has no checksums of its own."""
     what = "a dataset of a reproduction"
-    require_hdf5(path)
+    require_hdf5(path, what)
     with (
         warnings.catch_warnings(action="ignore"),
         reading(path, what),

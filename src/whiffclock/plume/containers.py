@@ -126,7 +126,7 @@ def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
     with path.open("rb") as file:
         engine = "scipy" if file.read(3) == b"CDF" else "h5netcdf"
     if engine == "h5netcdf":
-        require_hdf5(path)
+        require_hdf5(path, "a readable plume file")
     with warnings.catch_warnings(action="ignore"):
         data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
     return _from_dataset(path, files.enter_context(data), key)
