@@ -3,7 +3,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 SHELL := /bin/bash
 
-.PHONY: demo test test-bounds lint bench clean
+SECONDS ?= 600
+SEED ?= 1
+
+.PHONY: demo test test-bounds fuzz lint bench clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	@echo "Setting up .venv (the first time this takes a minute or two) ..."
@@ -23,6 +26,10 @@ test-bounds: .venv/.ready
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest tests/test_lockstep.py \
 	  tests/test_evaluate.py tests/test_beliefs.py tests/test_bayes.py tests/test_pomdp_kernels.py \
 	  tests/test_pomdp_blocks.py tests/test_pomdp_solver.py tests/test_pomdp_runs.py tests/test_simulate.py
+
+# Damaged files and odd options, for some time: make fuzz SECONDS=600 SEED=1
+fuzz: .venv/.ready
+	@PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED)
 
 lint: .venv/.ready
 	@$(BIN)/ruff check .

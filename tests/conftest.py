@@ -37,7 +37,7 @@ class Drawing:
 def plain_figures(monkeypatch):
     """Figures that are quick to draw, every other one without SVG."""
 
-    def render(data, folder):
+    def render(data, folder, workers=1):
         made = {}
         for i, figure in enumerate(data.facts["figures"]):
             png, pdf = folder / f"{figure}.png", folder / f"{figure}.pdf"

@@ -67,7 +67,7 @@ def test_a_file_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "bomb.npz"
     write_npz(path, {"a": zeros, "b": zeros})
     assert path.stat().st_size < 2**16
-    assert len(read_npz(path, "a record")) == 2
+    assert read_npz(path, "a record").keys() == {"a", "b", "digest"}
     monkeypatch.setattr("whiffclock.archive.MOST_BYTES", zeros.nbytes + 2**10)
     assert "GiB" in refused(path)
     assert read_npz(path, "a record", only=("a",)).keys() == {"a"}

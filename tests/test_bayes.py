@@ -13,6 +13,7 @@ from small_pomdps import TIGER
 from whiffclock.agents.bayes import BayesSettings, belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.files import load_belief_policy, load_policy, save_belief_policy
+from whiffclock.archive import write_npz
 from whiffclock.evaluate import evaluate
 from whiffclock.geometry import GEOMETRY as METRICS
 from whiffclock.geometry import geometry
@@ -96,7 +97,7 @@ def test_a_damaged_file_is_refused(agent, tmp_path):
     with np.load(path) as archive:
         arrays = dict(archive)
     arrays["likelihood"] = arrays["likelihood"] * 2
-    np.savez(path, **arrays)
+    write_npz(path, arrays)
     with pytest.raises(InputError, match="damaged whiffclock policy"):
         load_policy(path)
 
@@ -144,7 +145,7 @@ def test_every_broken_part_of_a_file_is_refused_in_one_sentence(agent, tmp_path,
     save_belief_policy(path, agent)
     with np.load(path) as archive:
         arrays = dict(archive)
-    np.savez(path, **change(arrays))
+    write_npz(path, change(arrays))
     with pytest.raises(InputError) as refused:
         load_policy(path)
     message = str(refused.value)
@@ -214,7 +215,7 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
 
     with np.load(policy) as archive:
         arrays = dict(archive)
-    np.savez(tmp_path / "doubled.npz", **arrays | {"vectors": 2 * arrays["vectors"]})
+    write_npz(tmp_path / "doubled.npz", arrays | {"vectors": 2 * arrays["vectors"]})
     doubled = run(*solve_words, "--force", "--start", tmp_path / "doubled.npz")
     assert (doubled.returncode, doubled.stdout) == (2, "")
     assert re.fullmatch(r"whiffclock: Vector \d+ to start from is not a lower bound: .*\.", doubled.stderr.strip())

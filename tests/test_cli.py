@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from whiffclock.archive import write_npz
 from whiffclock.cli import main
 from whiffclock.plume.files import write_plume
 
@@ -260,7 +261,7 @@ def test_training_goes_on_after_an_upgrade_and_with_a_renamed_plume(folder, tmp_
         arrays = dict(file)
     header = json.loads(str(arrays["header"]))
     header["version"] = header["made_from"]["version"] = "0.0.9"
-    np.savez(made["file"], **arrays | {"header": np.array(json.dumps(header))})
+    write_npz(Path(made["file"]), arrays | {"header": np.array(json.dumps(header))})
     (upgraded,) = json.loads(run("train", "--plume", folder / "plume.npz", *words).stdout)
     assert upgraded["trained_now"] is False
 
@@ -278,7 +279,7 @@ def test_a_policy_of_version_0_1_is_still_read(folder, tmp_path):
     old = tmp_path / "policies/dense/two-q-tau4-seed00.npz"
     old.parent.mkdir(parents=True)
     void = arrays["record_void"].max(axis=0)
-    np.savez(old, **arrays | {"header": np.array(json.dumps(header)), "record_void": void})
+    write_npz(old, arrays | {"header": np.array(json.dumps(header)), "record_void": void})
     plume = ["--plume", folder / "plume.npz"]
     new = folder / "policies/dense/two-q-tau4-seed00.npz"
     first, second = (json.loads(run("evaluate", path, *plume, "--json").stdout)[0] for path in (old, new))

@@ -341,7 +341,7 @@ def lossy(folder):
     ("make", "how", "says"),
     [
         (lambda d: cut_short(npy(d)), {}, "damaged"),
-        (lambda d: cut_short(nose(d)), {}, "truncated"),
+        (lambda d: cut_short(nose(d)), {}, "damaged: it is cut short"),
         (lambda d: cut_short(netcdf(d)), {}, "damaged"),
         (nose, {"key": "Nose"}, r"no array called 'Nose'; found: nose \(30, 7, 12\)"),
         (netcdf, {"key": "smell"}, "no array called 'smell'; found: .*odor"),

@@ -13,6 +13,7 @@ from trainings import clock_task
 from whiffclock import __version__
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import train
+from whiffclock.archive import write_npz
 from whiffclock.evaluate import own_horizon, require_fit
 from whiffclock.memory import clock
 from whiffclock.params import InputError, LearningSettings, WorldSettings
@@ -97,11 +98,11 @@ def test_impossible_contents_are_refused(policy, tmp_path):
     with np.load(path) as file:
         arrays = dict(file)
     arrays["actions"] = arrays["actions"][:-1]
-    np.savez(path, **arrays)
+    write_npz(path, arrays)
     with pytest.raises(InputError, match="damaged"):
         TablePolicy.load(path)
     arrays["actions"] = np.full(policy.memory.rows, 7, np.int8)
-    np.savez(path, **arrays)
+    write_npz(path, arrays)
     with pytest.raises(InputError, match="damaged"):
         TablePolicy.load(path)
 
@@ -115,7 +116,7 @@ def change(policy, tmp_path):
         content = json.loads(str(values["header"]))
         header(content)
         path = tmp_path / "policy.npz"
-        np.savez(path, **(values | {"header": np.array(json.dumps(content))} | arrays))
+        write_npz(path, (values | {"header": np.array(json.dumps(content))} | arrays))
         with pytest.raises(InputError) as caught:
             TablePolicy.load(path)
         sentence = str(caught.value)

@@ -280,5 +280,5 @@ def test_a_folder_without_data_gets_one_sentence(tmp_path):
     assert str(done.exception) == f"There are no datasets of a run in {tmp_path / 'data'}."
     (tmp_path / "data" / "searches.nc").write_text("nothing of the kind")
     done = CliRunner().invoke(app, ["report", str(tmp_path)])
-    assert str(done.exception).startswith(f"{tmp_path / 'data'} is not the data of a reproduction")
+    assert str(done.exception).startswith(f"{tmp_path / 'data' / 'searches.nc'} is not a dataset of a reproduction")
     assert list(tmp_path.iterdir()) == [tmp_path / "data"]

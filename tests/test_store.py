@@ -85,7 +85,7 @@ values = st.recursive(
 @given(st.dictionaries(st.text(max_size=3), values, max_size=4))
 def test_labels_survive_json_and_order_does_not_matter(description):
     label = Label("thing", description)
-    assert Label.from_json(label.to_json()) == label
+    assert Label.from_dict(json.loads(label.to_json())) == label
     assert Label("thing", dict(reversed(description.items()))).key == label.key
     assert plain(label.description) == label.description
 

@@ -1,15 +1,20 @@
-"""Files of named arrays (``.npz``): written whole or not at all, checked when read, never pickled."""
+"""Files of named arrays (``.npz``): written whole or not at all, checked when read, never pickled.
 
+For files of every kind: what is not a regular file is not opened (:func:`require_file`), sizes are checked before
+anything is unpacked (:func:`require_plausible`), and whatever goes wrong becomes one sentence (:func:`reading`).
+"""
+
+import errno
+import hashlib
 import io
 import math
 import os
 import stat
 import struct
-import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Collection
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -22,44 +27,188 @@ from whiffclock.partial import partial_place
 if TYPE_CHECKING:
     import xarray as xr
 
-#: What a damaged or foreign file can raise on its way through zip and numpy.
-UNREADABLE = (
-    ValueError, EOFError, OSError, KeyError, TypeError, RuntimeError, SyntaxError, MemoryError, OverflowError,
-    struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
 #: Bytes that the arrays of one file may take in memory.
 MOST_BYTES = 4 * 2**30
+#: From this size on, contents may be at most so many times as large as their file.
+_LARGE, _TIMES = 2**30, 1000
+_LONGEST_TOML = 2**20
 _LONGEST_NPY_HEADER = 10_240  # more than numpy accepts
 _NPY_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_FIRST_BYTES = 8192
+_ZIP_END = b"PK\x05\x06" + bytes(18)  # the end of a zip file: its mark, and no comment
+#: The array with the digest of all others in its file.
+DIGEST = "digest"
+
+
+def require_file(path: Path, what: str = "file") -> None:
+    """Refuse what is not a regular file before it is opened: a pipe may wait for ever, a device may never end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+        raise InputError(
+            f"There is no {what} at {path}." if missing else f"{path} cannot be read: {error.strerror}."
+        ) from error
+    except ValueError as error:
+        raise InputError(f"There is no {what} at {str(path)!r}.") from error
+    require(not stat.S_ISDIR(mode), f"{path} is a folder, not a file.")
+    require(stat.S_ISREG(mode), f"{path} is not a regular file.")
+
+
+@contextmanager
+def reading(path: Path, what: str) -> Iterator[None]:
+    """Whatever goes wrong while ``path`` is read, which should be ``what``, becomes one sentence that names it.
+
+    Libraries raise nearly anything when a file is damaged, so nothing but reading belongs inside.
+    """
+    try:
+        yield
+    except InputError as error:
+        if str(path) in str(error):
+            raise
+        raise InputError(f"{path} is not {what}, or it is damaged: {first_line(error)}.") from error
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno and error.strerror == os.strerror(error.errno):
+            raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+        raise InputError(f"{path} is not {what}, or it is damaged{_reason(error)}.") from error
+
+
+def _reason(error: Exception) -> str:
+    """Why a file cannot be read, in our words, after a colon; nothing where its error says no more than that."""
+    text = str(error)
+    if isinstance(error, EOFError) or "truncated" in text:
+        return ": it is cut short"
+    if isinstance(error, zipfile.BadZipFile):
+        return ": its checksum is wrong" if "CRC" in text else ": it is not a whole zip file"
+    if isinstance(error, zlib.error):
+        return ": it cannot be unpacked"
+    if isinstance(error, MemoryError):
+        return ": it needs more memory than there is"
+    if isinstance(error, RecursionError):
+        return ": it is nested too deeply"
+    return ": its text is not UTF-8" if isinstance(error, UnicodeDecodeError) else ""
+
+
+def require_plausible(unpacked: int, path: Path, what: str = "its contents") -> None:
+    """Refuse contents that are impossibly large for their file (or folder), before they are unpacked."""
+    if unpacked < _LARGE:
+        return
+    files = path.rglob("*") if path.is_dir() else [path]
+    there = sum(file.stat().st_size for file in files if file.is_file())
+    said = f"{what} should take {unpacked / 2**30:,.1f} GiB"
+    require(unpacked <= _TIMES * there, f"{said}, and the file has {there:,} bytes.")
+
+
+def require_hdf5(path: Path, what: str) -> None:
+    """Refuse what is no HDF5 file; h5netcdf would leave a half-made object, which complains when it is collected."""
+    import h5py
+
+    with reading(path, what), h5py.File(path, "r") as file:
+        dict(file.attrs)
+
+
+def array_names(path: Path) -> list[str]:
+    """Names of the arrays in ``path``."""
+    require_file(path)
+    with reading(path, "a file of arrays"), zipfile.ZipFile(path) as archive:
+        return [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
 
 
 def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict[str, np.ndarray]:
-    """All arrays of ``path``, or ``only`` some; it should be ``what`` (such as "a whiffclock policy")."""
-    require(path.is_file(), f"There is no file at {path}.")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {m.filename[:-4]: m for m in archive.infolist() if m.filename.endswith(".npy")}
-            chosen = {name: m for name, m in members.items() if only is None or name in only}
-            _require_sizes(archive, chosen)
-            return {name: npy.read_array(archive.open(m), allow_pickle=False) for name, m in chosen.items()}
-    except UNREADABLE as error:
-        raise InputError(f"{path} is not {what}, or it is damaged: {first_line(error)}.") from error
+    """All arrays of ``path``, or ``only`` some; it should be ``what`` (such as "a whiffclock policy").
+
+    Where all are read and there is a digest of them, they must agree with it.
+    """
+    require_file(path)
+    with reading(path, what), zipfile.ZipFile(path) as archive:
+        names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
+        require(len(set(names)) == len(names), "two of its arrays have the same name")
+        chosen = {name: archive.getinfo(f"{name}.npy") for name in names if only is None or name in only}
+        _require_sizes(archive, chosen, path)
+        arrays = {name: npy.read_array(archive.open(m), allow_pickle=False) for name, m in chosen.items()}
+        if only is None and DIGEST in arrays:
+            require(str(arrays[DIGEST]) == digest_of(arrays), "its arrays do not agree with its digest")
+        return arrays
 
 
-def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
+def first_text(path: Path, name: str) -> np.ndarray | None:
+    """The text in the first array of a file as we write it, quickly; None if the file is not just like that."""
+    with suppress(OSError, zlib.error, struct.error, UnicodeDecodeError), path.open("rb") as file:
+        file.seek(-len(_ZIP_END), os.SEEK_END)
+        end = file.read()
+        file.seek(0)
+        start = file.read(_FIRST_BYTES)
+        _, _, flags, packing, _, _, crc, _, _, name_size, extra_size = struct.unpack_from("<4s5HLLL2H", start)
+        at = 30 + name_size + extra_size
+        whole = end.startswith(_ZIP_END[:4]) and end.endswith(_ZIP_END[-2:]) and flags == 0 and packing == 8
+        if whole and start[30 : 30 + name_size] == f"{name}.npy".encode():
+            unpack = zlib.decompressobj(-15)
+            content = unpack.decompress(start[at:], _FIRST_BYTES * 16)
+            text = 10 + int.from_bytes(content[8:10], "little")
+            if unpack.eof and zlib.crc32(content) == crc and content[:8] == b"\x93NUMPY\x01\x00":
+                unicode = b"'descr': '<U" in content[10:text] and b"'shape': ()" in content[10:text]
+                return np.array(content[text:].decode("utf-32-le").rstrip("\0")) if unicode else None
+    return None
+
+
+def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], path: Path) -> None:
     """Refuse, before arrays are allocated, sizes that are too large or contradict each other."""
     total = sum(member.file_size for member in members.values())
     require(total <= MOST_BYTES, f"its arrays take {total / 2**30:,.1f} GiB, and {MOST_BYTES / 2**30:g} are allowed")
+    require_plausible(total, path, "its arrays")
     for name, member in members.items():
         packing = member.compress_type
         require(packing in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED), f"the array {name} is packed in an unknown way")
+        require(not member.flag_bits & 1, f"the array {name} is encrypted")
         with archive.open(member) as stream:
-            head = io.BytesIO(stream.read(_LONGEST_NPY_HEADER))
+            require_npy(stream, member.file_size, f"the array {name}")
+
+
+def require_npy(stream: Any, size: int, name: str) -> None:
+    """Refuse an array of ``size`` bytes in numpy's format that holds objects, or whose shape does not fit its size."""
+    head = io.BytesIO(stream.read(_LONGEST_NPY_HEADER))
+    try:
         shape, _, dtype = _NPY_HEADERS[npy.read_magic(head)](head)
-        require(not dtype.hasobject, f"the array {name} holds objects")
-        there, count = member.file_size - head.tell(), math.prod(shape)
-        agree = min(shape, default=0) >= 0 and count <= MOST_BYTES and count * dtype.itemsize == there
-        require(agree, f"the array {name} should have the shape {shape}, which does not fit its {there} bytes")
+    except Exception as error:  # the header is Python, which numpy evaluates
+        raise InputError(f"the header of {name} is damaged") from error
+    require(not dtype.hasobject, f"{name} holds objects")
+    there, count = size - head.tell(), math.prod(shape)
+    agree = min(shape, default=0) >= 0 and count <= MOST_BYTES and count * dtype.itemsize == there
+    require(agree, f"{name} should have the shape {shape}, which does not fit its {there} bytes")
+
+
+def digest_of(arrays: dict[str, np.ndarray]) -> str:
+    """32 hex digits that change with any name, type, shape or value of the arrays (but that of the digest itself)."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays.keys() - {DIGEST}):
+        values = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {values.dtype.str} {arrays[name].shape}\n".encode())
+        digest.update(values.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def require_digest(arrays: dict[str, np.ndarray], path: Path, what: str) -> None:
+    """Refuse the contents of ``path`` without a digest; that it agrees is checked in reading."""
+    require(DIGEST in arrays, f"{path} is a damaged {what} (it has no digest).")
+
+
+def array_named(
+    arrays: Mapping[str, np.ndarray],
+    name: str,
+    kinds: str,
+    shape: tuple[int | None, ...],
+    least: float | None = None,
+    most: float | None = None,
+) -> np.ndarray:
+    """The array ``name``: its type is one of ``kinds``, its shape as given (None: anything), its values in a range."""
+    require(name in arrays, f"it has no {name}")
+    array = arrays[name]
+    alike = len(array.shape) == len(shape) and all(b in (None, a) for a, b in zip(array.shape, shape, strict=True))
+    require(array.dtype.kind in kinds and alike, f"its {name} are {array.dtype} of shape {array.shape}")
+    for limit, compare in ((least, np.greater_equal), (most, np.less_equal)):
+        inside = limit is None or bool(compare(array, limit).all())
+        require(inside, f"its {name} have values out of range")
+    return array
 
 
 def read_header(
@@ -69,27 +218,49 @@ def read_header(
 
     The file should be ``what``, such as "whiffclock policy". With ``form``, the header must be of this "format".
     """
-    import msgspec
-
     require(name in arrays, f"{path} is not a {what}: it has no {name}.")
-    array = arrays[name]
     try:
-        require(array.shape == () and array.dtype.kind == "U", f"its {name} is not a text")
-        header: Any = msgspec.json.decode(str(array))
-        require(isinstance(header, dict), f"its {name} is not a JSON object")
+        header = read_json(arrays[name], f"its {name}")
         known = form in (None, header.get("format"))
         made = convert(header, kind, f"its {name} is wrong") if known else None
-    except (ValueError, RecursionError) as error:
+    except InputError as error:
         raise InputError(f"{path} is a damaged {what} ({first_line(error)}).") from error
     if made is None:
         raise InputError(f"{path} is not a {what} that this version of whiffclock can read.")
     return made
 
 
+def read_json(array: np.ndarray, name: str) -> dict[str, Any]:
+    """The object in an array that is one JSON text."""
+    import msgspec
+
+    require(array.shape == () and array.dtype.kind == "U", f"{name} is not a text")
+    try:
+        value: Any = msgspec.json.decode(array.item())
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} is not JSON") from error
+    require(isinstance(value, dict), f"{name} is not a JSON object")
+    return value
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The values in a TOML file; an error in it is told with its line."""
+    import tomllib
+
+    require_file(path)
+    size = path.stat().st_size
+    require(size <= _LONGEST_TOML, f"{path} is not a TOML file: it has {size:,} bytes.")
+    with reading(path, "a TOML file"):
+        try:
+            return tomllib.loads(path.read_text("utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{path} is not a TOML file: {first_line(error)}.") from error
+
+
 def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = True) -> None:
-    """Write ``path`` atomically; the bytes depend on the arrays alone."""
-    write = np.savez_compressed if compress else np.savez
-    write_whole(path, lambda file: write(file, **arrays))  # type: ignore[arg-type]
+    """Write ``path`` atomically, with a digest of the arrays; the bytes depend on the arrays alone."""
+    write, sealed = np.savez_compressed if compress else np.savez, {**arrays, DIGEST: np.array(digest_of(arrays))}
+    write_whole(path, lambda file: write(file, **sealed))  # type: ignore[arg-type]
 
 
 def write_dataset(path: Path, dataset: "xr.Dataset") -> None:

@@ -111,7 +111,10 @@ class Memory:
         missing = [name for name in _ARRAYS if f"memory_{name}" not in arrays]
         require(not missing, f"The memory has no table {', '.join(missing)}.")
         tables: dict[str, Any] = {name: arrays[f"memory_{name}"] for name in _ARRAYS}
-        return cls(str(spec.get("name", "")), **tables)
+        made = cls(str(spec.get("name", "")), **tables)
+        same = spec.get("tables") in (None, made.spec["tables"])
+        require(same, "The tables of the memory are not those that it was written with.")
+        return made
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Memory) and self.spec == other.spec

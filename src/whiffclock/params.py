@@ -74,7 +74,9 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return asdict(self)
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        simple = all(value is None or isinstance(value, str | int | float) for value in values.values())
+        return values if simple else asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -102,7 +104,7 @@ def convert(values: Any, kind: type[T], problem: str) -> T:
 
 def _refuse_unknown_names(values: Any, made: Any) -> None:
     """Refuse names that ``made`` does not have, which msgspec ignores where ``made`` is a dataclass."""
-    if isinstance(values, dict):
+    if isinstance(values, dict) and not (made is None or isinstance(made, dict)):
         if isinstance(made, Settings):
             unknown = values.keys() - {f.name for f in fields(made)}
             require(not unknown, f"{type(made).__name__} has no setting called {', '.join(sorted(unknown))}.")

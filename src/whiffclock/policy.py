@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import first_line, read_header, read_npz, write_npz
+from whiffclock.archive import first_line, read_header, read_npz, require_digest, write_npz
 from whiffclock.episode import N_ACTIONS
 from whiffclock.memory import Memory
 from whiffclock.params import InputError, WorldSettings, convert, environment_name, require
@@ -24,21 +24,28 @@ from whiffclock.params import InputError, WorldSettings, convert, environment_na
 ACTIONS = ("upwind", "+y", "-y", "downwind")
 #: Displacement (x, y) of each action.
 MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
-FORMAT = "whiffclock policy 2"
-_FIRST_FORMAT = "whiffclock policy 1"
+FORMAT = "whiffclock policy 3"
+#: Formats without a digest: that of version 0.1, and one that differs from today's in nothing else.
+_FIRST_FORMAT, _SECOND_FORMAT = "whiffclock policy 1", "whiffclock policy 2"
+#: Longest text of a header that stands for a name.
+_LONGEST_NAME = 1000
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=_LONGEST_NAME)]
 
 
 class Learned(msgspec.Struct):
     """Of the settings of a training, the part that others read."""
 
-    horizon: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    horizon: Annotated[int, msgspec.Meta(ge=1, le=10**6)] | None = None
 
 
 class Origin(msgspec.Struct):
     """Of what a policy was made from, the parts that others read; each may be missing."""
 
-    threshold: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    seed: int | None = None
+    threshold: Annotated[float, msgspec.Meta(gt=0, le=1e300)] | None = None
+    seed: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    angle: Annotated[float, msgspec.Meta(ge=-360, le=360)] | None = None
+    tau: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    episodes_played: Annotated[int, msgspec.Meta(ge=0)] | None = None
     plume: str | None = None
     plume_origin: str | None = None
     learning: Learned | None = None
@@ -55,7 +62,7 @@ class Format(msgspec.Struct):
 
 class _AnyHeader(msgspec.Struct):
     version: str
-    name: Annotated[str, msgspec.Meta(min_length=1)]
+    name: Name
     made_from: dict[str, Any]
 
 
@@ -186,7 +193,11 @@ class TablePolicy:
     @classmethod
     def load(cls, path: Path) -> TablePolicy:
         """Read a policy; foreign and damaged files are refused."""
-        return cls.from_arrays(read_npz(path, "a whiffclock policy"), path)
+        arrays = read_npz(path, "a whiffclock policy")
+        policy = cls.from_arrays(arrays, path)
+        if read_header(arrays, path, "whiffclock policy", Format).format == FORMAT:
+            require_digest(arrays, path, "whiffclock policy")
+        return policy
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The whole policy as named arrays, which is what its file holds."""
@@ -205,19 +216,34 @@ class TablePolicy:
         if form == _FIRST_FORMAT:
             header = _modernized(read_header(arrays, path, "whiffclock policy", _FirstHeader))
         else:
-            header = read_header(arrays, path, "whiffclock policy", _Header, FORMAT)
+            known = form if form == _SECOND_FORMAT else FORMAT
+            header = read_header(arrays, path, "whiffclock policy", _Header, known)
         records = {key.removeprefix("record_"): value for key, value in arrays.items() if key.startswith("record_")}
         try:
             convert(header.made_from, Origin, "its origin is wrong")
             require("actions" in arrays, "it has no actions")
             memory = Memory.from_arrays(header.memory, arrays)
+            _require_records(records, memory.modes)
             if "void" in records:
-                void, shape = records["void"], (memory.modes, 6)
-                require(void.shape in ((6,), shape) and void.dtype.kind in "iu", "its void record is wrong")
-                records["void"] = np.broadcast_to(void, shape).copy()
+                records["void"] = np.broadcast_to(records["void"], (memory.modes, 6)).copy()
             return cls(header.name, memory, arrays["actions"], header.made_from, arrays.get("q"), records)
         except InputError as error:
             raise InputError(f"{path} is a damaged whiffclock policy ({first_line(error)}).") from error
+
+
+def _require_records(records: dict[str, np.ndarray], modes: int) -> None:
+    """Refuse records of a training that cannot be."""
+    if "curve" in records:
+        curve = records["curve"]
+        fits = curve.ndim == 2 and curve.shape[1] == 4 and len(curve) > 0 and curve.dtype.kind == "f"
+        require(fits and bool(np.isfinite(curve).all()), "its curve record is wrong")
+    shapes: dict[str, list[tuple[int, ...]]] = {"usage": [(modes,)], "void": [(6,), (modes, 6)]}
+    for name, possible in shapes.items():
+        if name in records:
+            counts = records[name]
+            fits = counts.shape in possible and counts.dtype.kind in "iu"
+            require(fits and bool((counts >= 0).all()), f"its {name} record is wrong")
+    require("usage" not in records or bool(records["usage"].any()), "its usage record is empty")
 
 
 def _modernized(first: _FirstHeader) -> _Header:

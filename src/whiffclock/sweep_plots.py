@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from whiffclock.archive import UNREADABLE
+from whiffclock.archive import reading, require_file, require_hdf5
 from whiffclock.formatting import number
 from whiffclock.paper.figures import style
 from whiffclock.params import ENVIRONMENTS, InputError, environment_name, require
@@ -98,14 +98,13 @@ def load_sweep(path: Path) -> xr.Dataset:
     """The dataset of a sweep from its file."""
     import xarray as xr
 
-    require(path.is_file(), f"There is no file at {path}.")
-    try:
+    require_file(path)
+    require_hdf5(path, "the result of a sweep")
+    with reading(path, "the result of a sweep"):
         data = xr.load_dataset(path, engine="h5netcdf")
         labelled = "sweep" in data.attrs and "seed" in data.dims and set(data.dims) <= set(data.coords)
         whole = all({*one.dims} == {*data.dims} and one.dtype.kind == "f" for one in measured(data).values())
         sound = labelled and whole and bool(measured(data))
-    except UNREADABLE as error:
-        raise InputError(f"{path} is not the result of a sweep, or it is damaged.") from error
     require(sound, f"{path} is not the result of a sweep; name a file that whiffclock sweep wrote.")
     return data
 

@@ -9,18 +9,19 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.agents.bayes import HEURISTICS, QUASI_OPTIMAL, BeliefPolicy, belief_heuristic, quasi_optimal
-from whiffclock.archive import first_line, read_header, read_npz, write_npz
+from whiffclock.archive import array_named, first_line, read_header, read_npz, require_digest, write_npz
 from whiffclock.params import InputError, convert, require
-from whiffclock.policy import MOVES, Format, Origin, Policy, TablePolicy
+from whiffclock.policy import MOVES, Format, Name, Origin, Policy, TablePolicy
 from whiffclock.pomdp.gridsearch import GridSearch, GridVectors
 
-_FORMAT = "whiffclock belief policy 1"
+#: Today's format, and that of files without a digest.
+_FORMAT, _FIRST_FORMAT = "whiffclock belief policy 2", "whiffclock belief policy 1"
 
 
 class _Header(msgspec.Struct):
     """Header of a policy that acts on beliefs."""
 
-    name: str
+    name: Name
     made_from: dict[str, Any]
     discount: Annotated[float, msgspec.Meta(gt=0, lt=1)]
 
@@ -29,7 +30,7 @@ def load_policy(path: Path) -> Policy:
     """The policy in a file, of any kind."""
     arrays = read_npz(path, "a whiffclock policy", only=("header",))
     form = read_header(arrays, path, "whiffclock policy", Format).format
-    return load_belief_policy(path) if form == _FORMAT else TablePolicy.load(path)
+    return load_belief_policy(path) if form in (_FORMAT, _FIRST_FORMAT) else TablePolicy.load(path)
 
 
 def save_belief_policy(path: Path, policy: BeliefPolicy) -> None:
@@ -39,7 +40,11 @@ def save_belief_policy(path: Path, policy: BeliefPolicy) -> None:
 
 def load_belief_policy(path: Path) -> BeliefPolicy:
     """Read a policy that acts on beliefs; foreign and damaged files are refused."""
-    return belief_policy_from(read_npz(path, "a whiffclock policy"), path)
+    arrays = read_npz(path, "a whiffclock policy")
+    policy = belief_policy_from(arrays, path)
+    if read_header(arrays, path, "whiffclock policy", Format).format == _FORMAT:
+        require_digest(arrays, path, "whiffclock policy")
+    return policy
 
 
 def belief_policy_arrays(policy: BeliefPolicy) -> dict[str, np.ndarray]:
@@ -56,7 +61,7 @@ def belief_policy_arrays(policy: BeliefPolicy) -> dict[str, np.ndarray]:
 def belief_policy_from(arrays: dict[str, np.ndarray], path: Path) -> BeliefPolicy:
     """Inverse of :func:`belief_policy_arrays`, for the contents of ``path``."""
     form = read_header(arrays, path, "whiffclock policy", Format).format
-    require(form == _FORMAT, f"{path} is not a policy that acts on beliefs.")
+    require(form in (_FORMAT, _FIRST_FORMAT), f"{path} is not a policy that acts on beliefs.")
     header = read_header(arrays, path, "whiffclock policy", _Header)
     try:
         convert(header.made_from, Origin, "its origin is wrong")
@@ -64,28 +69,19 @@ def belief_policy_from(arrays: dict[str, np.ndarray], path: Path) -> BeliefPolic
         if header.name in HEURISTICS:
             return belief_heuristic(header.name, model, header.made_from)
         require(header.name == QUASI_OPTIMAL, f"there is no agent called {header.name!r}")
-        vectors, actions = _array(arrays, "vectors", "f", 2), _array(arrays, "actions", "iu", 1)
-        require(
-            vectors.shape == (len(actions), model.target.size) and len(actions) > 0,
-            f"it has {len(actions)} actions, and vectors of shape {vectors.shape} for {model.target.size} cells",
-        )
+        actions = array_named(arrays, "actions", "iu", (None,), 0, len(MOVES) - 1)
+        require(len(actions) > 0, "it has no alpha vectors")
+        vectors = array_named(arrays, "vectors", "f", (len(actions), model.target.size))
         require(bool(np.isfinite(vectors).all()), "a vector has a value that is not finite")
-        require(bool(((actions >= 0) & (actions < len(MOVES))).all()), "an action is unknown")
         return quasi_optimal(model, GridVectors(model, vectors, actions), header.made_from)
     except InputError as error:
         raise InputError(f"{path} is a damaged whiffclock policy ({first_line(error)}).") from error
 
 
 def _model(arrays: dict[str, np.ndarray], discount: float) -> GridSearch:
-    likelihood, moves = _array(arrays, "likelihood", "f", 3), _array(arrays, "moves", "iu", 2)
-    require(len(likelihood) == 2, f"it has likelihoods of {len(likelihood)} observations instead of two")
+    likelihood = array_named(arrays, "likelihood", "f", (2, None, None), 0, 1)
+    target = array_named(arrays, "target", "b", likelihood.shape[1:])
+    initial = array_named(arrays, "initial", "f", likelihood.shape[1:], 0, 1)
+    moves = array_named(arrays, "moves", "iu", np.shape(MOVES))
     require(np.array_equal(moves, MOVES), "its moves are not those of a searcher")
-    return GridSearch(likelihood, _array(arrays, "target", "b", 2), _array(arrays, "initial", "f", 2), MOVES, discount)
-
-
-def _array(arrays: dict[str, np.ndarray], name: str, kinds: str, ndim: int) -> np.ndarray:
-    """The array ``name``, whose type is one of ``kinds``."""
-    require(name in arrays, f"it has no {name}")
-    array = arrays[name]
-    require(array.dtype.kind in kinds and array.ndim == ndim, f"its {name} are {array.ndim}-dimensional {array.dtype}")
-    return array
+    return GridSearch(likelihood, target, initial, MOVES, discount)

@@ -84,7 +84,9 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
 
 def is_policy(file: Path) -> bool:
     """Whether the file has a policy's header; what else may be wrong with it, the reader will say."""
-    return file.is_file() and zipfile.is_zipfile(file) and "header.npy" in zipfile.ZipFile(file).namelist()
+    from whiffclock.archive import array_names
+
+    return file.is_file() and zipfile.is_zipfile(file) and "header" in array_names(file)
 
 
 def policy_facts(file: Path) -> dict[str, Any]:
@@ -97,9 +99,9 @@ def policy_facts(file: Path) -> dict[str, Any]:
 
     policy = load_policy(file)
     if isinstance(policy, BeliefPolicy):
-        return {"policy": policy.name, "grid": list(policy.model.target.shape), **policy.made_from}
+        return _first({"policy": policy.name, "grid": list(policy.model.target.shape)}, policy.made_from)
     assert isinstance(policy, TablePolicy)
-    facts: dict[str, Any] = {"policy": policy.name, "memory": policy.memory.spec, **policy.made_from}
+    facts: dict[str, Any] = _first({"policy": policy.name, "memory": policy.memory.spec}, policy.made_from)
     if "curve" in policy.records:
         episodes, mean_return, arrivals, steps = policy.records["curve"][-1].tolist()
         facts["at the end"] = {
@@ -115,6 +117,11 @@ def policy_facts(file: Path) -> dict[str, Any]:
             facts[f"last episodes{where}"] = dict(zip(names, policy.records["void"][mode].tolist(), strict=True))
         facts[f"recovery{where}"] = geometry(void_path(policy, mode)).to_dict()
     return facts
+
+
+def _first(facts: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
+    """``facts``, then those of ``others`` that have another name."""
+    return facts | {name: value for name, value in others.items() if name not in facts}
 
 
 def plume_facts(file: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import typer
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.params import InputError, require
+from whiffclock.params import require
 
 
 @app.command()
@@ -20,7 +20,7 @@ def report(
 
     Example: whiffclock report reproduction
     """
-    from whiffclock.archive import UNREADABLE, first_line, require_writable
+    from whiffclock.archive import require_writable
     from whiffclock.paper.claims import judge
     from whiffclock.paper.dataset import Datasets
     from whiffclock.paper.page.report import write_report
@@ -30,13 +30,8 @@ def report(
     source = folder / "data"
     require(source.is_dir(), f"{folder} has no folder data; name an output folder of whiffclock reproduce.")
     require_writable(folder / "figures")
-    try:
-        data = Datasets.load(source)
-        verdicts = judge(data)
-    except InputError:
-        raise
-    except UNREADABLE as error:
-        raise InputError(f"{source} is not the data of a reproduction: {first_line(error)}.") from error
+    data = Datasets.load(source)
+    verdicts = judge(data)
     page = write_report(data, folder, verdicts, cores())
     opt.out.print(claims_table(verdicts))
     opt.out.print(f"Report: {page}", markup=False, highlight=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -56,7 +57,7 @@ def list_runs(
     if json:
         opt.print_json([facts(entry) for entry in shown])
     elif shown:
-        opt.out.print(runs_table(shown))
+        print(runs_table(shown))
     else:
         opt.messages.print(f"There are no results in {store} yet.")
 
@@ -136,7 +137,7 @@ def prune(
     if not found:
         opt.messages.print(f"There is nothing to remove in {store}.")
         return
-    total = sum(path.stat().st_size for path in found)
+    total = sum(path.lstat().st_size for path in found)
     opt.out.print(removal_table(found, store))
     if dry_run:
         return
@@ -185,27 +186,35 @@ def require_kinds(kinds: list[str], entries: list[Entry], store: Path) -> None:
 
 def facts(entry: Entry) -> dict[str, Any]:
     """A record in plain values."""
-    written = datetime.fromtimestamp(entry.path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    written = datetime.fromtimestamp(entry.written, UTC).isoformat(timespec="seconds")
     shown = {"kind": entry.kind, "key": entry.key, "file": str(entry.path), "bytes": entry.size, "written": written}
     if entry.label is None:
         return shown | {"damaged": True}
     return shown | {name: getattr(entry.label, name) for name in ("format", "version", "description")}
 
 
-def runs_table(entries: list[Entry]) -> Table:
-    """One line per record, in 80 columns."""
-    table = _table(_name("kind"), _name("key"), _text("what"), _number("size"), _number("age"))
+def runs_table(entries: list[Entry]) -> str:
+    """One line per record, in 80 columns; there may be too many for a table of rich, which takes its time."""
+    rows = [("kind", "key", "what", "size", "age")]
     for entry in entries:
         what = "damaged" if entry.label is None else headline(entry.label.description)
-        table.add_row(entry.kind, entry.key[:_DIGITS_SHOWN], what, decimal(entry.size), readable_age(entry.age))
-    return table
+        rows.append((entry.kind, entry.key[:_DIGITS_SHOWN], what, decimal(entry.size), readable_age(entry.age)))
+    kind, key, _, size, age = (max(len(row[i]) for row in rows) for i in range(5))
+    room = max(20, 79 - kind - key - size - age - 4 * 2)
+    width = min(room, max(len(row[2]) for row in rows))
+    lines = []
+    for row in rows:
+        first, *more = textwrap.wrap(row[2], room) if len(row[2]) > room else [row[2]]
+        lines.append(f" {row[0]:{kind}}  {row[1]:{key}}  {first:{width}}  {row[3]:>{size}}  {row[4]:>{age}}")
+        lines += [f" {'':{kind}}  {'':{key}}  {part}" for part in more]
+    return "\n".join([lines[0], " " + "-" * (len(lines[0]) - 1), *lines[1:]])
 
 
 def removal_table(found: dict[Path, str], store: Path) -> Table:
     """One line per file to remove."""
     table = _table(_text("file"), _text("why"), _number("size"))
     for path, why in found.items():
-        table.add_row(str(path.relative_to(store)), why, decimal(path.stat().st_size))
+        table.add_row(str(path.relative_to(store)), why, decimal(path.lstat().st_size))
     return table
 
 

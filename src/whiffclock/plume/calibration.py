@@ -16,14 +16,15 @@ has odor, they come when there is odor nearby. Zero and negative concentrations 
 logarithm; in its place they have their order, over one octave below the lowest positive concentration of the cell.
 """
 
-import tomllib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from whiffclock.params import InputError, Settings, convert, require
+from whiffclock.archive import read_toml
+from whiffclock.params import Settings, convert, require
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.statistics import count_start_cells, whiff_map
 from whiffclock.plume.whiffs import single
@@ -110,13 +111,8 @@ class Target(Settings):
 def read_target(name: str) -> Target:
     """The target in a TOML file; ``"dns"`` is the built-in one."""
     path = Path(__file__).with_name("dns.toml") if name == "dns" else Path(name)
-    try:
-        values = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"The target {name} cannot be read: {error.strerror}; name a file, or dns.") from error
-    except ValueError as error:
-        raise InputError(f"The target {name} is not a TOML file: {error}.") from error
-    return convert(values, Target, f"The target {name} cannot be used")
+    require(os.path.exists(path), f"The target {name} cannot be read: there is no such file; name a file, or dns.")
+    return convert(read_toml(path), Target, f"The target {name} cannot be used")
 
 
 def calibrate(plume: Plume, target: Target) -> Plume:

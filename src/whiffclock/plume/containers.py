@@ -3,7 +3,8 @@
 What must be closed after reading is entered in ``files``.
 """
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import read_npz
+from whiffclock.archive import DIGEST, digest_of, read_npz, reading, require_hdf5, require_npy
 from whiffclock.params import require
 from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
@@ -31,11 +32,14 @@ class Found:
     source: tuple[int, int] | None = None
     origin: str | None = None
     fingerprint: str | None = None
+    linked: bool = False  # the values are in other files
 
 
 def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
     """A single array, mapped into memory."""
     require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
+    with reading(path, "a readable plume file"), path.open("rb") as file:
+        require_npy(file, path.stat().st_size, "the array")
     values = np.load(path, mmap_mode="r", allow_pickle=False)
     return Found(str(path), values, shape_axes(values.shape))
 
@@ -49,9 +53,29 @@ def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
     return Found(str(path), arrays["field"], "txy", **_said(path, arrays))
 
 
+def described(origin: str, fingerprint: str, source: Sequence[int], version: str) -> dict[str, Any]:
+    """The attributes of our own files, with a digest of them: the fingerprint says nothing of the origin."""
+    about = {"origin": origin, "fingerprint": fingerprint, "source": [int(value) for value in source]}
+    about["whiffclock_version"] = version
+    return about | {DIGEST: digest_of({name: np.array(value) for name, value in about.items()})}
+
+
+def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of one of our files, all of them, and as they were written."""
+    missing = [name for name in ("origin", "fingerprint", "source", "whiffclock_version") if name not in found]
+    require(not missing, f"it was written by whiffclock, and has no attribute {', '.join(missing)}.")
+    texts = (str(found[name]) for name in ("origin", "fingerprint", "whiffclock_version"))
+    origin, fingerprint, version = texts
+    again = described(origin, fingerprint, np.atleast_1d(found["source"]).tolist(), version)
+    require(found.get(DIGEST) in (None, again[DIGEST]), "its attributes do not agree with their digest.")  # older: none
+    return again
+
+
 def _said(path: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     """What our own files say of the field in them."""
     said: dict[str, Any] = {name: str(facts[name]) for name in ("origin", "fingerprint") if name in facts}
+    plain = said.get("fingerprint", "0").isalnum() and "\n" not in said.get("origin", "")
+    require(plain, f"{path} has an origin or a fingerprint that is not one line.")
     if "source" in facts:
         shape = np.shape(facts["source"])
         require(shape == (2,), f"{path} has a source of shape {shape}; it needs x and y.")
@@ -87,10 +111,12 @@ def open_hdf5(path: Path, key: str | None, files: ExitStack) -> Found:
     name = choose_key(path, key, arrays)
     data, layout, where = arrays[name], known_layout(name), f"{path}: {name}"
     if layout is None:
-        return Found(where, data, shape_axes(data.shape), data.chunks)
+        return Found(where, data, shape_axes(data.shape), data.chunks, linked=data.is_virtual)
     axes, more = layout.details(file, name)
     origin = f"{layout.about}, {path.name}{more}"
-    return Found(where, data, axes or layout.axes, data.chunks, layout.background, origin=origin)
+    return Found(
+        where, data, axes or layout.axes, data.chunks, layout.background, origin=origin, linked=data.is_virtual
+    )
 
 
 def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
@@ -99,7 +125,10 @@ def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
 
     with path.open("rb") as file:
         engine = "scipy" if file.read(3) == b"CDF" else "h5netcdf"
-    data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
+    if engine == "h5netcdf":
+        require_hdf5(path, "a readable plume file")
+    with warnings.catch_warnings(action="ignore"):
+        data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
     return _from_dataset(path, files.enter_context(data), key)
 
 
@@ -114,16 +143,19 @@ def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
     import zarr
 
     try:
-        data = xarray.open_dataset(path, engine="zarr", decode_times=False, cache=False, consolidated=False)
+        with warnings.catch_warnings(action="ignore"):
+            data = xarray.open_dataset(path, engine="zarr", decode_times=False, cache=False, consolidated=False)
     except (KeyError, ValueError, FileNotFoundError):  # no dimension names, or a single array
         data = xarray.Dataset()
     if data.variables:
         return _from_dataset(path, files.enter_context(data), key)
-    node = zarr.open(path, mode="r")
+    with warnings.catch_warnings(action="ignore"):
+        node = zarr.open(path, mode="r")
     if isinstance(node, zarr.Array):
         require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
         return Found(str(path), node, shape_axes(node.shape), node.chunks)
-    arrays = {name: item for name, item in node.members(max_depth=None) if isinstance(item, zarr.Array)}
+    with warnings.catch_warnings(action="ignore"):  # about files in a store that are no part of it
+        arrays = {name: item for name, item in node.members(max_depth=None) if isinstance(item, zarr.Array)}
     name = choose_key(path, key, arrays)
     return Found(f"{path}: {name}", arrays[name], array_axes(name, arrays[name].shape), arrays[name].chunks)
 
@@ -133,7 +165,8 @@ def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
     variable = data[name].variable
     axes = array_axes(name, variable.shape, variable.dims)
     blocks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
-    said = _said(path, data.attrs) if "whiffclock_version" in data.attrs else {}
+    ours = len({"origin", "fingerprint", "source", "whiffclock_version"} & data.attrs.keys()) >= 3
+    said = _said(path, _attributes(data.attrs)) if ours else {}
     if name != VARIABLE:
         said.pop("fingerprint", None)
     return Found(f"{path}: {name}", variable, axes, blocks, **said)

@@ -11,9 +11,10 @@ what one read takes, so that gigabytes are thresholded in little memory.
 from __future__ import annotations
 
 import math
+import os
 import uuid
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whiffclock.archive import UNREADABLE, first_line
+from whiffclock.archive import reading, require_file, require_plausible
 from whiffclock.params import InputError, require
 from whiffclock.plume.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
 from whiffclock.plume.layouts import ReadSettings
@@ -47,32 +48,38 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
     A file that was written with a fingerprint is read as a whole and refused if the fingerprint of its values differs.
     """
     settings = settings or ReadSettings()
-    require(path.exists(), f"There is no plume file at {path}.")
+    if not os.path.isdir(path):
+        require_file(path, "plume file")
+    with reading(path, "a readable plume file"), _named(path), ExitStack() as files:
+        found = _opener(path)(path, settings.key, files)
+        plume = _plume(path, found, settings)
+        as_stored = ReadSettings(key=settings.key)
+        if found.fingerprint:
+            here = (plume if settings == as_stored else _plume(path, found, as_stored)).fingerprint
+            require(
+                here == found.fingerprint,
+                f"{path} is damaged, or was changed after it was written: its values have the fingerprint {here}, "
+                f"not {found.fingerprint}; export it again.",
+            )
+        if not isinstance(plume.field, np.ndarray):
+            files.pop_all()  # it stays in its file
+        return plume
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Complaints about a plume, which may know no file, get its name."""
     try:
-        with ExitStack() as files:
-            found = _opener(path)(path, settings.key, files)
-            plume = _plume(path, found, settings)
-            as_stored = ReadSettings(key=settings.key)
-            if found.fingerprint:
-                here = (plume if settings == as_stored else _plume(path, found, as_stored)).fingerprint
-                require(
-                    here == found.fingerprint,
-                    f"{path} is damaged, or was changed after it was written: its values have the fingerprint {here}, "
-                    f"not {found.fingerprint}; export it again.",
-                )
-            if not isinstance(plume.field, np.ndarray):
-                files.pop_all()  # it stays in its file
-            return plume
+        yield
     except InputError as error:
-        raise error if path.name in str(error) else InputError(f"{path}: {error}") from error
-    except PermissionError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    except (*UNREADABLE, RuntimeError) as error:
-        raise InputError(f"{path} is not a readable plume file, or it is damaged: {first_line(error)}.") from error
+        raise error if str(path) in str(error) else InputError(f"{path}: {error}") from error
 
 
 def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
     reader = Reader(found, settings)
+    if not found.linked:
+        require_plausible(math.prod(found.values.shape) * found.values.dtype.itemsize, path, found.name)
+        require_plausible(math.prod(found.blocks or ()) * found.values.dtype.itemsize, path, f"a block of {found.name}")
     x, y = settings.source or _moved_source(path, found, reader)
     return Plume(reader.field(), (int(x), int(y)), (found.origin or path.name) + _what_was_done(reader))
 
@@ -200,10 +207,12 @@ class Reader:
         wanted = {"t": slice(start, end), "x": slice(x0, x1), "y": slice(y0, y1)}
         try:
             values = np.asarray(self.found.values[tuple(wanted[letter] for letter in self.axes)])
-        except (*UNREADABLE, RuntimeError) as error:
-            raise InputError(
-                f"{self.found.name} is damaged or cut short at snapshots {start} to {end - 1}: {first_line(error)}."
-            ) from error
+        except Exception as error:  # whatever a library raises where a file is damaged
+            name = f"{self.found.name} is damaged or cut short"
+            raise InputError(f"{name} at snapshots {start} to {end - 1}.") from error
+        # A library may give fewer values than it announced.
+        whole = values.shape == tuple(wanted[letter].stop - wanted[letter].start for letter in self.axes)
+        require(whole, f"{self.found.name} is cut short at snapshots {start} to {end - 1}.")
         return values.transpose([self.axes.index(letter) for letter in "txy"])
 
     @cached_property

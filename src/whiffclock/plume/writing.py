@@ -18,7 +18,7 @@ from whiffclock import __version__
 from whiffclock.archive import first_line, put_in_place, write_npz
 from whiffclock.params import InputError, require
 from whiffclock.partial import partial_place
-from whiffclock.plume.containers import VARIABLE, is_zarr
+from whiffclock.plume.containers import VARIABLE, described, is_zarr
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.whiffs import time_chunks
 
@@ -83,8 +83,7 @@ def _created(plume: Plume, path: Path, kind: np.dtype) -> Iterator[Callable[[sli
     """
     shape, dimensions = plume.field.shape, ("t", "x", "y")
     blocks = max(1, min(shape[0], 2**20 // (shape[1] * shape[2] * plume.field.itemsize))), *shape[1:]
-    about = {"origin": plume.origin, "fingerprint": plume.fingerprint, "source": list(plume.source)}
-    about["whiffclock_version"] = __version__
+    about = described(plume.origin, plume.fingerprint, plume.source, __version__)
     if path.suffix == ".npy":
         with path.open("wb") as file:
             header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}

@@ -113,7 +113,7 @@ class JobStore:
 
     def has(self, job: Job) -> bool:
         """Whether the result is there."""
-        return self.store.has(job.kind, job.description)
+        return self.store.has_key(job.kind, job.key)
 
     def load(self, job: Job, plume: Plume) -> Any:
         """The result."""

@@ -17,15 +17,18 @@ from whiffclock.agents.castsurge import NAME, cast_and_surge
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
 from whiffclock.agents.files import belief_policy_arrays, belief_policy_from
 from whiffclock.agents.qlearning import Task, train
+from whiffclock.archive import array_named
 from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts, own_horizon, sample
+from whiffclock.geometry import GEOMETRY
 from whiffclock.memory import Memory
-from whiffclock.params import BayesSettings, EvaluationSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.params import BayesSettings, EvaluationSettings, InputError, LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.pomdp.solver import Progress, Report, solve
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
 from whiffclock.runs.jobs import CARRIED, SEARCHES_PER_SECOND, Job, Tick, require_plume
+from whiffclock.runs.store import damaged_record
 
 # About what things take on one core, in searches.
 _PER_BACKUP, _PER_BELIEF_SEARCH, _PER_TRIAL = (int(seconds * SEARCHES_PER_SECOND) for seconds in (5e-4, 2e-3, 5e-2))
@@ -61,7 +64,11 @@ class Train(Job):
         return result.to_arrays()
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> TablePolicy:
-        return TablePolicy.from_arrays(arrays, path)
+        policy = TablePolicy.from_arrays(arrays, path)
+        with damaged_record(path):
+            require(policy.memory == self.memory, "its policy has another memory than its label says")
+            require({"curve", "usage", "void"} <= policy.records.keys(), "its policy lacks records of its training")
+        return policy
 
 
 @dataclass(frozen=True)
@@ -195,10 +202,18 @@ class Evaluate(Job):
         return arrays | ({"occupancy": counts} if len(counts) > 1 else {})
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Evaluation:
-        arrival, last_whiff, mode_steps = (arrays[k].astype(np.int32) for k in ("arrival", "last_whiff", "mode_steps"))
-        occupancy = arrays.get("occupancy", np.zeros((mode_steps.shape[1], *plume.field.shape[1:]))).astype(np.int64)
-        made = self.agent, self.threshold, self.starts(plume), self.settings, self.horizon
-        return Evaluation(*made, arrival, last_whiff, mode_steps, occupancy, plume.fingerprint)
+        starts, grid, horizon = self.starts(plume), plume.field.shape[1:], self.horizon
+        with damaged_record(path):
+            arrival = array_named(arrays, "arrival", "iu", (len(starts),), 0, horizon)
+            last_whiff = array_named(arrays, "last_whiff", "iu", (len(starts), 3), -1, max(horizon, *grid))
+            mode_steps = array_named(arrays, "mode_steps", "iu", (len(starts), None), 0, horizon)
+            modes = mode_steps.shape[1]
+            require(modes > 0 and bool((last_whiff[:, :2] < grid).all()), "a last whiff lies outside the grid")
+            empty = np.zeros((modes, *grid), dtype=np.int64)
+            occupancy = array_named({"occupancy": empty} | arrays, "occupancy", "iu", empty.shape, 0)
+        arrival, last_whiff, mode_steps = (values.astype(np.int32) for values in (arrival, last_whiff, mode_steps))
+        made = self.agent, self.threshold, starts, self.settings, horizon
+        return Evaluation(*made, arrival, last_whiff, mode_steps, occupancy.astype(np.int64), plume.fingerprint)
 
 
 def _trained_horizon(policy: Job) -> int:
@@ -272,4 +287,9 @@ class Branch(Job):
         return {name: getattr(result, name) for name in ("metrics", "weight", "trial", "step")}
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Branches:
-        return Branches(**arrays, paths=[])
+        with damaged_record(path):
+            weight = array_named(arrays, "weight", "f", (None,), 0, 1)
+            metrics = array_named(arrays, "metrics", "f", (len(weight), len(GEOMETRY)))
+            trial = array_named(arrays, "trial", "iu", weight.shape, 0, self.settings.trials - 1)
+            step = array_named(arrays, "step", "iu", weight.shape, 0, self.settings.steps)
+        return Branches(metrics, weight, trial, step, paths=[])

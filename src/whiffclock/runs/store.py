@@ -11,25 +11,28 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import first_line, read_npz, write_npz
+from whiffclock.archive import DIGEST, first_line, first_text, read_json, read_npz, require_digest, write_npz
 from whiffclock.params import InputError, convert, require
 from whiffclock.partial import leftovers
 
 #: Raised when results of the same description come out differently, or are laid out differently.
 FORMAT = 2
 _KIND, _KEY = re.compile(r"[a-z][a-z0-9-]*"), re.compile(r"[0-9a-f]{20}")
-_RESERVED = ("label", "file", "allow_pickle")  # ours, and two that numpy's writer takes for its own
+_CHECK = "check"
+_RESERVED = ("label", DIGEST, "file", "allow_pickle")  # ours, and two that numpy's writer takes for its own
 
 
 @dataclass(frozen=True)
@@ -53,14 +56,18 @@ class Label:
         return hashlib.sha256(canonical(said).encode()).hexdigest()[:20]
 
     def to_json(self) -> str:
-        """The label in a record's file."""
-        return canonical(asdict(self) | {"key": self.key})
+        """The label in a record's file; its key and a check sum repeat what it says."""
+        said = asdict(self) | {"key": self.key}
+        return canonical(said | {_CHECK: _check(said)})
 
     @classmethod
-    def from_json(cls, text: str) -> Label:
-        """Inverse of :meth:`to_json`."""
-        written = msgspec.json.decode(text, type=dict[str, Any])
+    def from_dict(cls, written: dict[str, Any]) -> Label:
+        """Inverse of :meth:`to_json`, for the decoded text; older labels have no check sum."""
         label = convert(written, cls, "its label is wrong")
+        if _CHECK in written:
+            said = {name: value for name, value in written.items() if name != _CHECK}
+            require(written[_CHECK] == _check(said), "its label contradicts itself")
+            label.__dict__["key"] = said.get("key")  # which the check sum covers
         require(label.key == written.get("key"), "its label contradicts itself")
         return label
 
@@ -80,21 +87,29 @@ class Record:
 
 @dataclass(frozen=True)
 class Entry:
-    """A record's file: kind and key by its place, bytes, seconds since it was written, and its label if it has one."""
+    """A record's file: kind and key by its place, bytes, when it was written, and its label if it has one."""
 
     path: Path
     kind: str
     key: str
     size: int
-    age: float
+    written: float  # seconds since 1970
     label: Label | None
 
     @classmethod
     def of(cls, path: Path) -> Entry:
-        """The entry of a file, of which no more than the label is read."""
-        found = path.stat()
+        """The entry of a file, of which no more than the label is read; of a link to nothing, the link."""
+        try:
+            found = path.stat()
+        except OSError:
+            found = path.lstat()
         label = _or_none(read_label, path)
-        return cls(path, path.parent.name, path.stem, found.st_size, time.time() - found.st_mtime, label)
+        return cls(path, path.parent.name, path.stem, found.st_size, found.st_mtime, label)
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was written."""
+        return time.time() - self.written
 
     @property
     def damaged(self) -> bool:
@@ -116,6 +131,10 @@ class Store:
         """Whether there is a record of this description."""
         return self.path(kind, description).is_file()
 
+    def has_key(self, kind: str, key: str) -> bool:
+        """Whether there is a record under this key."""
+        return os.path.isfile(f"{self.folder}/{kind}/{key}.npz")
+
     def load(self, kind: str, description: dict[str, Any]) -> Record:
         """The record of this description; a damaged one, or another in its place, is refused."""
         path = self.path(kind, description)
@@ -130,7 +149,7 @@ class Store:
         for name, values in arrays.items():
             require(name not in _RESERVED, f"A record cannot have an array called {name}; choose another name.")
             require(not np.asarray(values).dtype.hasobject, f"The array {name} holds objects; a record holds numbers.")
-        if path.exists():
+        if path.is_file():
             _require_same(path, read_label(path), label)
         ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
         write_npz(path, {"label": np.array(label.to_json())} | ordered)
@@ -139,8 +158,11 @@ class Store:
     def entries(self, kind: str | None = None) -> list[Entry]:
         """All records, or those of one kind, in order of kind and key; other files are left out."""
         require(self.folder.is_dir(), f"There is no folder of cached results at {self.folder}.")
-        files = (path for path in sorted(self.folder.glob("*/*.npz")) if _KEY.fullmatch(path.stem))
-        return [Entry.of(path) for path in files if kind in (None, path.parent.name)]
+        found: list[Entry] = []
+        for folder in sorted(path for path in self.folder.iterdir() if path.is_dir() and kind in (None, path.name)):
+            names = sorted(name for name in os.listdir(folder) if name.endswith(".npz") and _KEY.fullmatch(name[:-4]))
+            found += [Entry.of(folder / name) for name in names]
+        return found
 
     def find(self, prefix: str) -> Entry:
         """The one record whose key begins with ``prefix``."""
@@ -152,14 +174,26 @@ class Store:
 
     def leftovers(self) -> list[Path]:
         """What interrupted writes left behind."""
-        files = (path for folder in sorted(self.folder.glob("*/")) for path in leftovers(folder, pattern=".*.npz.*"))
+        folders = (folder for folder in sorted(self.folder.glob("*/")) if folder.is_dir())
+        files = (path for folder in folders for path in leftovers(folder, pattern=".*.npz.*"))
         return [path for path in files if _KEY.fullmatch(path.name.split(".")[1])]
 
 
 def read_record(path: Path) -> Record:
     """A whole record; foreign and damaged files are refused."""
     arrays, label = _read(path, None)
-    return Record(label, {name: values for name, values in arrays.items() if name != "label"})
+    return Record(label, {name: values for name, values in arrays.items() if name not in ("label", DIGEST)})
+
+
+@contextmanager
+def damaged_record(path: Path) -> Iterator[None]:
+    """What does not fit in the arrays of a record becomes a sentence that names it."""
+    try:
+        yield
+    except InputError as error:
+        found = first_line(error)
+        found = found if str(path) in found else f"{path} is a damaged record ({found})"
+        raise InputError(f"{found}; delete it to have it computed again.") from error
 
 
 def read_label(path: Path) -> Label:
@@ -169,6 +203,8 @@ def read_label(path: Path) -> Label:
 
 def plain(value: Any) -> Any:
     """``value`` in the types of JSON, with one way to write each number: 2.0 is 2."""
+    if value is None or type(value) in (str, int, bool):  # most are
+        return value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):
@@ -189,17 +225,22 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def _check(said: dict[str, Any]) -> str:
+    """The check sum of what a label says."""
+    return hashlib.sha256(canonical(said).encode()).hexdigest()[:8]
+
+
 def _read(path: Path, only: tuple[str, ...] | None) -> tuple[dict[str, np.ndarray], Label]:
     """Arrays of a file, and its label, which must be that of a file in this place."""
     require(path.is_file(), f"There is no record at {path}.")
-    try:
-        arrays = read_npz(path, "a record of whiffclock", only)
+    with damaged_record(path):
+        text = first_text(path, "label") if only == ("label",) else None
+        arrays = {"label": text} if text is not None else read_npz(path, "a record of whiffclock", only)
         require("label" in arrays, f"{path} is not a record of whiffclock: it has no label")
-        label = Label.from_json(str(arrays["label"]))
-    except (ValueError, RecursionError) as error:
-        found = first_line(error)
-        found = found if str(path) in found else f"{path} is a damaged record ({found})"
-        raise InputError(f"{found}; delete it to have it computed again.") from error
+        written = read_json(arrays["label"], "its label")
+        label = Label.from_dict(written)
+        if only is None and _CHECK in written:  # older records have neither check sum nor digest
+            require_digest(arrays, path, "record")
     require(
         (label.kind, label.key) == (path.parent.name, path.stem),
         f"{path} holds another record than its name says, {label.kind}/{label.key}; move it there, or delete it.",

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import first_line, read_npz, write_npz
-from whiffclock.params import InputError, require
+from whiffclock.archive import first_line, read_json, read_npz, reading, require_digest, write_npz
+from whiffclock.params import InputError, convert, require
 from whiffclock.plume.calibration import calibrate, read_target
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.simulate.channel import ChannelFlow
@@ -92,15 +92,16 @@ class Simulation:
         arrays = read_npz(path, "a saved simulation")
         needed = {"header", "field", *_FLOW, *_ODOR}
         require(needed <= arrays.keys(), f"{path} is not a saved simulation.")
-        try:
-            header = json.loads(str(arrays["header"]))
-            same = _made_by(settings).items() <= header.items()
-        except (ValueError, RecursionError, AttributeError) as error:
-            raise InputError(f"{path} is damaged; remove it to start again.") from error
+        require_digest(arrays, path, "simulation")
+        with reading(path, "a saved simulation"):
+            header = read_json(arrays["header"], "its header")
+        same = _made_by(settings).items() <= header.items()
         require(same, f"{path} belongs to a simulation with other settings; remove it, or choose another output.")
         run = cls(settings)
-        run.snapshot = header["snapshot"]
-        run.rng.bit_generator.state = header["random"]
+        with reading(path, "a saved simulation"):
+            run.snapshot = convert(header.get("snapshot"), int, "its snapshot is wrong")
+            require(run.snapshot <= settings.snapshots, "its snapshot is wrong")
+            run.rng.bit_generator.state = header["random"]
         flow, odor = {name: arrays[name] for name in _FLOW}, {name: arrays[name] for name in _ODOR}
         fits = all(values.shape == getattr(run.flow, name).shape for name, values in flow.items())
         fits &= odor["position"].shape == odor["gust"].shape == (*odor["age"].shape, 3)
