@@ -130,8 +130,8 @@ def draw(walls: dict[int, float], path: Path) -> None:
         figure, axes = plt.subplots(figsize=(3.4, 2.4), layout="constrained")
         workers = np.array(list(walls))
         minutes = np.array(list(walls.values())) / 60
-        axes.loglog(workers, minutes, "o-", base=2)
-        axes.loglog(workers, minutes[0] / workers, ":", color="0.5", base=2, label="as many times faster as workers")
+        axes.loglog(workers, minutes, "o-", base=2, markersize=4)
+        axes.loglog(workers, minutes[0] / workers, ":", color="0.5", base=2, label="ideal")
         axes.set_xlabel("workers")
         axes.set_ylabel("wall time of profile deep (min)")
         axes.set_xticks(workers, map(str, workers))
