@@ -90,7 +90,7 @@ def is_policy(file: Path) -> bool:
 
 
 def policy_facts(file: Path) -> dict[str, Any]:
-    """What a policy is and what made it."""
+    """Facts about a policy and its training."""
     from whiffclock.agents.bayes import BeliefPolicy
     from whiffclock.agents.files import load_policy
     from whiffclock.geometry import geometry
@@ -125,7 +125,7 @@ def _first(facts: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
 
 
 def plume_facts(file: Path) -> dict[str, Any]:
-    """What a plume is: grid, source, whiffs per environment."""
+    """Facts about a plume: grid, source, whiffs per environment."""
     from whiffclock.plume.files import read_plume
 
     plume = read_plume(file)
