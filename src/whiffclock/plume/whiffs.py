@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whiffclock.episode import Site, World
+from whiffclock.episode import SourceRegion, World
 from whiffclock.params import WorldSettings, require
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Whiffs:
     def world(self, settings: WorldSettings) -> World:
         """The record and geometry for the kernels."""
         (x, y), radius_squared = self.source, int(settings.radius**2)
-        return World(self.words, Site(self.width, x, y, radius_squared, x + math.isqrt(radius_squared)))
+        return World(self.words, SourceRegion(self.width, x, y, radius_squared, x + math.isqrt(radius_squared)))
 
     def ever(self, before: int | None = None) -> np.ndarray:
         """bool[x, y]: cells with at least one whiff in the record, or in its snapshots before ``before``."""
