@@ -103,7 +103,7 @@ def convert(values: Any, kind: type[T], problem: str) -> T:
 
 
 def _refuse_unknown_names(values: Any, made: Any) -> None:
-    """Refuse names that ``made`` does not have, which msgspec ignores where ``made`` is a dataclass."""
+    """Refuse names that ``made`` does not have; msgspec ignores them in dataclasses."""
     if isinstance(values, dict) and not (made is None or isinstance(made, dict)):
         if isinstance(made, Settings):
             unknown = values.keys() - {f.name for f in fields(made)}

@@ -83,7 +83,7 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_policy(file: Path) -> bool:
-    """Whether the file has a policy's header; what else may be wrong with it, the reader will say."""
+    """Whether the file has a policy's header; other faults are reported by the reader."""
     from whiffclock.archive import array_names
 
     return file.is_file() and zipfile.is_zipfile(file) and "header" in array_names(file)
