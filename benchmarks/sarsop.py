@@ -74,7 +74,7 @@ def solved(name: str, seconds: float, sampling: str) -> dict[str, Any]:
     except InputError as error:
         return {"error": str(error)}
     history = [[s.seconds, s.lower, s.upper, s.vectors, s.backups] for s in solution.history]
-    found |= {"ended": solution.ended, "hurried": solution.hurried, "history": history}
+    found |= {"ended": solution.ended, "loose_first_bounds": solution.loose_first_bounds, "history": history}
     found |= {"megabytes": solution.history[-1].megabytes, "model_megabytes": getattr(model, "megabytes", 0.0)}
     found["peak_megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     if name == "search":

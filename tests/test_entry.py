@@ -61,7 +61,7 @@ def caused(by):
         (KeyboardInterrupt(), 130, ""),
     ],
 )  # fmt: skip
-def test_a_foreseen_failure_is_one_sentence(error, code, said, monkeypatch, capsys):
+def test_an_expected_failure_is_one_sentence(error, code, said, monkeypatch, capsys):
     assert ending(error, monkeypatch, capsys) == (code, said)
 
 

@@ -154,7 +154,7 @@ def test_a_checkpoint_of_other_settings_does_not_block_the_corrected_command(tmp
     done = run(tmp_path, "plume", "simulate", "a.npz", *SMALL, "--target", "none")
     assert done.returncode == 0, done.stderr
     assert "a.npz.checkpoint is not a saved simulation, or it is damaged" in done.stderr
-    assert "the simulation begins anew and replaces it." in " ".join(done.stderr.split())
+    assert "the simulation starts again and replaces it." in " ".join(done.stderr.split())
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
 
 

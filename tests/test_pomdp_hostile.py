@@ -214,8 +214,8 @@ def test_bounds_hold_however_early_they_must_be_ready() -> None:
 def test_without_time_there_are_bounds_all_the_same(discount: float) -> None:
     model = BlockModel(random_tables(3, discount))
     solution, better = (solve(model, SolverSettings(seconds=s, backups=b)) for s, b in ((0, None), (None, 100)))
-    assert solution.hurried
-    assert not better.hurried
+    assert solution.loose_first_bounds
+    assert not better.loose_first_bounds
     check_proper(solution)
     assert solution.lower <= better.upper + 1e-6
     assert better.lower <= solution.upper + 1e-6

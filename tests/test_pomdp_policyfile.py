@@ -12,7 +12,7 @@ from small_pomdps import EXAMPLES, TIGER, needs_examples, rover, saved
 from whiffclock.params import InputError
 from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.files.policyfile import read_policy, write_policy
-from whiffclock.pomdp.tabular import Piece, TabularModel
+from whiffclock.pomdp.tabular import PartialVector, TabularModel
 
 
 def table_of(path: Path, model: TabularModel) -> tuple[np.ndarray, list[int]]:
@@ -24,9 +24,9 @@ def table_of(path: Path, model: TabularModel) -> tuple[np.ndarray, list[int]]:
     return vectors, [piece.action for piece in pieces]
 
 
-def pieces_of(vectors: np.ndarray, actions: list[int]) -> list[Piece]:
+def pieces_of(vectors: np.ndarray, actions: list[int]) -> list[PartialVector]:
     known = [np.flatnonzero(vector > -np.inf) for vector in vectors]
-    return [Piece(states, v[states], action) for states, v, action in zip(known, vectors, actions, strict=True)]
+    return [PartialVector(states, v[states], action) for states, v, action in zip(known, vectors, actions, strict=True)]
 
 
 @needs_examples
@@ -111,7 +111,7 @@ def test_visible_policy_is_written_value_by_value(tmp_path: Path, rover_model: T
 
 
 def test_floor_stands_in_where_nothing_is_visible(tmp_path: Path, tiger_model: TabularModel) -> None:
-    path, pieces = tmp_path / "t.policy", [Piece(np.array([0]), np.array([1.0]), 2)]
+    path, pieces = tmp_path / "t.policy", [PartialVector(np.array([0]), np.array([1.0]), 2)]
     with pytest.raises(InputError, match="floor"):
         write_policy(path, tiger_model, pieces)
     assert not path.exists()
@@ -132,7 +132,7 @@ def test_floor_stands_in_where_nothing_is_visible(tmp_path: Path, tiger_model: T
     ],
 )
 def test_policies_not_written(tmp_path: Path, tiger_model: TabularModel, pieces: list, reason: str) -> None:
-    made = [Piece(np.array(states), np.array(values), action) for states, values, action in pieces]
+    made = [PartialVector(np.array(states), np.array(values), action) for states, values, action in pieces]
     with pytest.raises(InputError, match=reason):
         write_policy(tmp_path / "t.policy", tiger_model, made)
     assert not (tmp_path / "t.policy").exists()

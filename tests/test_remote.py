@@ -108,7 +108,7 @@ def test_a_killed_process_is_replaced(expected, plume, tmp_path):
     with EngineSettings("processes", 2).open(said.append) as engine:
         execute(jobs, plume, JobStore(Store(tmp_path / "killed")), engine, kill_once)
     assert digests(tmp_path / "killed") == found
-    assert said == ["whiffclock: a worker process died; it was killed, or memory ran out. Its jobs begin again."]
+    assert said == ["whiffclock: a worker process died; it was killed, or memory ran out. Its jobs are started again."]
 
 
 def test_processes_that_keep_dying_are_given_up(plume, tmp_path, monkeypatch):
@@ -148,7 +148,7 @@ def test_without_its_scheduler_a_run_ends_and_the_next_one_finishes(expected, pl
         scheduler(tmp_path) as (process, file),
         worker(tmp_path, "one"),
         EngineSettings(scheduler=file).open() as engine,
-        pytest.raises(EngineError, match="scheduler is gone"),
+        pytest.raises(EngineError, match="Dask scheduler was lost"),
     ):
         execute(jobs, plume, store, engine, lambda amount: process.kill())
     assert 1 <= len(digests(tmp_path / "dask")) < len(found)
@@ -210,5 +210,5 @@ def test_a_plume_without_its_field_has_the_whiffs_it_was_given(plume):
     assert light == plume
     light.add_whiffs(plume.whiffs(3e-6))
     assert np.array_equal(light.whiffs(3e-6).words, plume.whiffs(3e-6).words)
-    with pytest.raises(InputError, match="concentrations of this plume are elsewhere"):
+    with pytest.raises(InputError, match="concentrations of this plume are in another process"):
         light.whiffs(5e-6)

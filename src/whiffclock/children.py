@@ -1,4 +1,4 @@
-"""Processes that this one starts."""
+"""Behaviour of child processes."""
 
 import multiprocessing
 import os
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def obey_parent(clean_up: Callable[[], None] = lambda: None) -> None:
-    """In a new process: Ctrl-C is for the parent, and the process ends when the parent is gone."""
+    """In a new process: leave Ctrl-C to the parent, and end when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 

@@ -1,4 +1,4 @@
-"""The entry point of the command line: each failure that can be foreseen ends in one sentence and an exit code.
+"""The entry point of the command line: each expected failure ends in one sentence and an exit code.
 
 ====  =====================================================================
 code  meaning
@@ -9,8 +9,8 @@ code  meaning
 143   stopped by SIGTERM, which is treated like Ctrl-C
 ====  =====================================================================
 
-Any other exception is a mistake in whiffclock, and its traceback is shown. Only what the interpreter has loaded anyway
-is imported here, so that Ctrl-C is understood while the rest is imported.
+Any other exception is a bug in whiffclock, and its traceback is shown. Only modules that the interpreter has already
+loaded are imported here, so that Ctrl-C is handled while the rest is imported.
 """
 
 import codecs
@@ -19,7 +19,7 @@ import os
 import signal
 import sys
 
-#: A machine that fails, and paths that cannot be used; an error that is in neither is not foreseen.
+#: Errors of the machine, and of paths that cannot be used; others are not expected.
 _MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG, errno.EAGAIN}
 _PATHS = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENOTEMPTY,
@@ -43,14 +43,14 @@ def main() -> None:
         code = _run()
     except KeyboardInterrupt:
         code = 130
-    for number in (signal.SIGINT, signal.SIGTERM):  # nothing is left to be stopped
+    for number in (signal.SIGINT, signal.SIGTERM):  # there is nothing left to stop
         signal.signal(number, signal.SIG_IGN)
     exec("")  # CPython forgets an interrupted exec, as of a dataclass; else it would end with SIGINT, not with our code
     sys.exit(_flush(143 if terminated else code))
 
 
 def _run() -> int:
-    """The exit code of the command line, once what went wrong is said."""
+    """Run the command line, print the sentence of a failure, and return the exit code."""
     try:
         from whiffclock.cli import app
 
@@ -60,7 +60,7 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        found = _foreseen(error)
+        found = _expected(error)
         if found is None:
             raise
         code, sentence = found
@@ -69,8 +69,8 @@ def _run() -> int:
     return 0
 
 
-def _foreseen(error: Exception) -> tuple[int, str] | None:
-    """Exit code and sentence for an error; None if it is a mistake in whiffclock."""
+def _expected(error: Exception) -> tuple[int, str] | None:
+    """Exit code and sentence for an error; None if it is a bug in whiffclock."""
     from whiffclock.params import InputError
     from whiffclock.runs.engine import EngineError
 
@@ -95,7 +95,7 @@ def _foreseen(error: Exception) -> tuple[int, str] | None:
 
 
 def _say(sentence: str) -> None:
-    """Print a sentence on stderr, as well as it goes."""
+    """Print a sentence on stderr, if that is possible."""
     if sentence:
         try:
             print(f"whiffclock: {sentence}", file=sys.stderr, flush=True)
@@ -104,7 +104,7 @@ def _say(sentence: str) -> None:
 
 
 def _prepare_streams() -> None:
-    """Let any text be printed: characters that an encoding lacks are spelled out. A closed stream becomes /dev/null."""
+    """Make any text printable: characters that an encoding lacks are replaced. A closed stream becomes /dev/null."""
     codecs.register_error("whiffclock", _spelled)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
@@ -116,7 +116,7 @@ def _prepare_streams() -> None:
 
 
 def _spelled(error: UnicodeError) -> tuple[str | bytes, int]:
-    """For ``codecs``: bytes of a file name as they are, known signs in words, others as escapes."""
+    """For ``codecs``: bytes of a file name unchanged, known signs in ASCII, others as escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     sign = error.object[error.start]
@@ -143,5 +143,5 @@ def _flush(code: int) -> int:
 
 
 def _discard(number: int) -> None:
-    """Send what is still printed to /dev/null."""
+    """Send all further output to /dev/null."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), number)

@@ -1,8 +1,8 @@
-"""The world's one step rule, and the loops over it: Q-learning and rollout.
+"""The step rule of the world, and the loops over it: Q-learning and rollout.
 
-A searcher stands at ``(x, y)`` and smells snapshot ``t``. In one step it moves by one cell, time goes on
-by one snapshot (from the last to the first), and it smells again where it now stands. Off the grid it
-smells nothing. The episode ends in the disc around the source.
+A searcher at ``(x, y)`` observes snapshot ``t``. In one step it moves by one cell, time advances by one snapshot (after
+the last comes the first), and it observes again. Off the grid there are only blanks. The episode ends in the disc
+around the source.
 
 Layouts
 -------
@@ -25,7 +25,7 @@ selects an address. Explorations are drawn for many steps at once, in a loop tha
 Whiffs are different: they are rare. A select of the next row would wait for the whiff, which waits for the action;
 behind a branch the next step begins at once, with the row after a blank. :func:`rarely` keeps the branch.
 
-A load from where one has just stored, for one action in four, cannot be predicted either, and costs as much as a
+A load from an address just written, as for one action in four, cannot be predicted either, and costs as much as a
 branch. A row is therefore loaded and stored as one vector (:func:`learn_row`), or, where there are no intrinsics, its
 values are read before the new one is stored.
 
@@ -79,7 +79,7 @@ def _without_runtime() -> dict[str, bool]:
 _kernel = kernel(**_without_runtime())
 
 
-class Site(NamedTuple):
+class SourceRegion(NamedTuple):
     """Grid width and source region. Numbers only: an array in a tuple is reference-counted at every step."""
 
     width: int  # number of cells across the wind
@@ -93,7 +93,7 @@ class World(NamedTuple):
     """A plume at one threshold: whiffs and source region."""
 
     whiffs: np.ndarray  # uint32[x, w, t]
-    site: Site
+    region: SourceRegion
 
 
 class Tables(NamedTuple):
@@ -105,7 +105,7 @@ class Tables(NamedTuple):
     first: np.ndarray  # int32[whiff], the node after the first observation
 
 
-class Lesson(NamedTuple):
+class LearningParams(NamedTuple):
     """Settings of Q-learning, as numbers."""
 
     horizon: int
@@ -137,33 +137,33 @@ def random_index(bits, n):
 
 
 @_kernel
-def smell(whiffs, site, x, y, t):
+def smell(whiffs, region, x, y, t):
     """1 on a whiff at cell (x, y) of snapshot t, else 0; off the grid always 0."""
     whiff = _U(0)
-    if (_U(x) < _U(whiffs.shape[0])) & (_U(y) < _U(site.width)):
+    if (_U(x) < _U(whiffs.shape[0])) & (_U(y) < _U(region.width)):
         word = whiffs[_U(x), _U(y) >> _U(5), _U(t)]
         whiff = _U(word >> (_U(y) & _U(31))) & _U(1)
     return whiff
 
 
 @_kernel
-def step(whiffs, site, x, y, t, action):
+def step(whiffs, region, x, y, t, action):
     """One step: move, let time pass, arrive or smell. Returns x, y, t, arrived, whiff."""
     x += _MOVES_X[_U(action)]
     y += _MOVES_Y[_U(action)]
     t += 1
     t = 0 if t == whiffs.shape[2] else t
     arrived = False
-    if x <= site.last_x:
-        dx = x - site.source_x
-        dy = y - site.source_y
-        arrived = dx * dx + dy * dy <= site.radius_squared
-    return x, y, t, arrived, smell(whiffs, site, x, y, t)
+    if x <= region.last_x:
+        dx = x - region.source_x
+        dy = y - region.source_y
+        arrived = dx * dx + dy * dy <= region.radius_squared
+    return x, y, t, arrived, smell(whiffs, region, x, y, t)
 
 
 @_kernel
 def greedy(q0, q1, q2, q3):
-    """Best action and its value; of equals, the first."""
+    """Best action and its value; ties go to the first."""
     low = q1 if q1 > q0 else q0
     high = q3 if q3 > q2 else q2
     if_low = _I(q1 > q0)
@@ -261,24 +261,24 @@ def scheduled(start, end, decay, episode):
 
 
 @_kernel
-def draw_start(whiffs, site, cells, lesson, counter):
-    """Uniform over start cells and snapshots; redrawn in time until it is a whiff, if that is asked."""
+def draw_start(whiffs, region, cells, params, counter):
+    """Uniform over start cells and snapshots; with starts on a whiff, the snapshot is redrawn until there is one."""
     counter += _GOLDEN
     word = draw(counter)
     cell = random_index(word >> _U(32), cells.shape[0])
     x, y = _I(cells[cell, 0]), _I(cells[cell, 1])
-    t = random_index(word & _U(0xFFFFFFFF), lesson.start_snapshots)
-    whiff = smell(whiffs, site, x, y, t)
-    while lesson.start_on_whiff and whiff == 0:
+    t = random_index(word & _U(0xFFFFFFFF), params.start_snapshots)
+    whiff = smell(whiffs, region, x, y, t)
+    while params.start_on_whiff and whiff == 0:
         counter += _GOLDEN
-        t = random_index(draw(counter) >> _U(32), lesson.start_snapshots)
-        whiff = smell(whiffs, site, x, y, t)
+        t = random_index(draw(counter) >> _U(32), params.start_snapshots)
+        whiff = smell(whiffs, region, x, y, t)
     return x, y, t, whiff, counter
 
 
 @_kernel
 def draw_explorations(explored, counter, n_rows, epsilon):
-    """Draw for the next steps: where ``best`` holds a random action, or 0 for the greedy one."""
+    """Draw the next steps: the position of a random action in ``best``, or 0 for the greedy one."""
     explore_below = _I(epsilon * 9007199254740992.0)  # in units of 2**-53
     for i in range(BLOCK):
         counter += _GOLDEN
@@ -287,7 +287,7 @@ def draw_explorations(explored, counter, n_rows, epsilon):
 
 
 @_kernel
-def learn(world, memory, lesson, cells, q, best, top, explored, counters, first, last, curve, cut, usage, void_record):
+def learn(world, memory, params, cells, q, best, top, explored, counters, first, last, curve, cut, usage, void_record):
     """Q-learning over the episodes ``first`` to ``last - 1``.
 
     Parameters
@@ -301,7 +301,7 @@ def learn(world, memory, lesson, cells, q, best, top, explored, counters, first,
     explored : uint64[BLOCK]
         Work space: random actions of the next steps.
     counters : uint64[1]
-        State of the random numbers; changed in place, so that a training can go on where it stopped.
+        State of the random numbers; changed in place, so that a training can be continued.
     curve : float64[point, 3]
         Sums of discounted return, arrivals and steps for every ``curve_every`` episodes.
     cut : bool or None
@@ -316,21 +316,21 @@ def learn(world, memory, lesson, cells, q, best, top, explored, counters, first,
     -----
     Where one of the last three is None, the loop is compiled without it.
     """
-    whiffs, site = world
+    whiffs, region = world
     n_rows = _U(top.shape[0])
     for r in range(n_rows):
         best[r], top[r] = greedy(q[4 * r], q[4 * r + 1], q[4 * r + 2], q[4 * r + 3])
     for a in range(N_ACTIONS):
         best[n_rows + _U(a)] = a
-    gamma = lesson.gamma
-    horizon = lesson.horizon
+    gamma = params.gamma
+    horizon = params.horizon
     onward, mode_of, first_node = memory.onward, memory.mode, memory.first
     cost = -(1.0 - gamma)
     counter = counters[0]
     for episode in range(first, last):
-        alpha = scheduled(lesson.alpha_start, lesson.alpha_end, lesson.alpha_decay, episode)
-        epsilon = scheduled(lesson.epsilon_start, lesson.epsilon_end, lesson.epsilon_decay, episode)
-        x, y, t, whiff, counter = draw_start(whiffs, site, cells, lesson, counter)
+        alpha = scheduled(params.alpha_start, params.alpha_end, params.alpha_decay, episode)
+        epsilon = scheduled(params.epsilon_start, params.epsilon_end, params.epsilon_decay, episode)
+        x, y, t, whiff, counter = draw_start(whiffs, region, cells, params, counter)
         node = _U(first_node[whiff])
         row = _U(memory.row[node])
         blank, smelled = _I(1) - _I(whiff), whiff == 1
@@ -344,8 +344,8 @@ def learn(world, memory, lesson, cells, q, best, top, explored, counters, first,
             if usage is not None:
                 usage[mode_of[node]] += 1
             if void_record is not None:
-                record_void(void_record, mode_of[node], blank, lesson.last_void)
-            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, action)
+                record_void(void_record, mode_of[node], blank, params.last_void)
+            x, y, t, arrived, whiff = step(whiffs, region, x, y, t, action)
             steps += 1
             if void_record is not None:
                 if whiff == 1 and not arrived:
@@ -360,7 +360,7 @@ def learn(world, memory, lesson, cells, q, best, top, explored, counters, first,
             best[row], top[row] = learn_row(q, row, action, alpha, target)
             row = following
         counter += _U(steps) * _GOLDEN
-        point = episode // lesson.curve_every
+        point = episode // params.curve_every
         curve[point, 0] += discounted_return(gamma, steps, arrived)
         curve[point, 1] += arrived
         curve[point, 2] += steps
@@ -369,7 +369,7 @@ def learn(world, memory, lesson, cells, q, best, top, explored, counters, first,
 
 @_kernel
 def record_void(record, mode, blank, last_state):
-    """Note the void state in which a decision is taken."""
+    """Record the void state in which a decision is taken."""
     if blank > 0:
         state = min(blank, last_state)
         record[mode, 0] = max(record[mode, 0], state)
@@ -379,7 +379,7 @@ def record_void(record, mode, blank, last_state):
 
 @_kernel
 def record_blank(record, mode, blank):
-    """Note a blank that a whiff has ended."""
+    """Record a blank that a whiff has ended."""
     record[mode, 3] = max(record[mode, 3], blank)
     record[mode, 4] += blank
     record[mode, 5] += 1
@@ -406,13 +406,13 @@ def rollout(world, memory, actions, starts, horizon, arrival, last_whiff, mode_s
         x, y and step of the last whiff; step -1 where there was none.
     mode_steps : int32[n, mode]
     occupancy : int64[mode, x, y]
-        Decisions taken per mode and cell of the grid, added to what is there.
+        Decisions taken per mode and cell of the grid; counts are added.
     """
-    whiffs, site = world
+    whiffs, region = world
     onward, mode_of, first = memory.onward, memory.mode, memory.first
     for i in range(starts.shape[0]):
         x, y, t = _I(starts[i, 0]), _I(starts[i, 1]), _I(starts[i, 2])
-        whiff = smell(whiffs, site, x, y, t)
+        whiff = smell(whiffs, region, x, y, t)
         node = _U(first[whiff])
         row = _U(memory.row[node])
         last_whiff[i, 2] = -1
@@ -425,7 +425,7 @@ def rollout(world, memory, actions, starts, horizon, arrival, last_whiff, mode_s
             mode_steps[i, mode] += 1
             if (_U(x) < _U(occupancy.shape[1])) & (_U(y) < _U(occupancy.shape[2])):
                 occupancy[mode, _U(x), _U(y)] += 1
-            x, y, t, arrived, whiff = step(whiffs, site, x, y, t, _I(actions[row]))
+            x, y, t, arrived, whiff = step(whiffs, region, x, y, t, _I(actions[row]))
             node, row = remember(onward, node, whiff)
             steps += 1
         if whiff == 1 and not arrived:
@@ -435,13 +435,13 @@ def rollout(world, memory, actions, starts, horizon, arrival, last_whiff, mode_s
 
 @_kernel
 def step_all(world, position, action, arrived, whiff):
-    """The step rule for many searchers at once, for policies that keep a memory of their own.
+    """The step rule for many searchers at once, for policies without tables.
 
     ``position`` (int64[n, 3]: x, y, snapshot), ``arrived`` and ``whiff`` (bool[n]) change in place.
     """
-    whiffs, site = world
+    whiffs, region = world
     for i in range(position.shape[0]):
-        x, y, t, there, smelt = step(whiffs, site, position[i, 0], position[i, 1], position[i, 2], _I(action[i]))
+        x, y, t, there, smelt = step(whiffs, region, position[i, 0], position[i, 1], position[i, 2], _I(action[i]))
         position[i, 0], position[i, 1], position[i, 2] = x, y, t
         arrived[i] = there
         whiff[i] = smelt == 1
@@ -450,6 +450,6 @@ def step_all(world, position, action, arrived, whiff):
 @_kernel
 def smell_all(world, position, whiff):
     """First observation of many searchers."""
-    whiffs, site = world
+    whiffs, region = world
     for i in range(position.shape[0]):
-        whiff[i] = smell(whiffs, site, position[i, 0], position[i, 1], position[i, 2]) == 1
+        whiff[i] = smell(whiffs, region, position[i, 0], position[i, 1], position[i, 2]) == 1

@@ -1,8 +1,8 @@
 """A policy on a plume: every start, per-start records, and G, T_min/T, f+ (paper, "Evaluation").
 
 Starts are all cells of D_init, each at several snapshots stratified over the record; they depend on the plume and the
-settings alone, so every policy meets the same turbulence (R11). Standard errors are over the time strata: searches that
-start at about the same time see the same whiffs and are not independent.
+settings only, so every policy is tested in the same turbulence (R11). Standard errors are over the time strata:
+searches that start at about the same time see the same whiffs and are not independent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from whiffclock.search import PlumeWorld, search, start_cells, start_snapshots
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Searches that a policy with a memory of its own makes side by side.
+#: Searches that a policy without tables makes at the same time.
 _SIDE_BY_SIDE = 8192
 
 
@@ -41,13 +41,13 @@ class Starts:
         return len(self.points)
 
     def some(self, chosen: np.ndarray) -> Starts:
-        """Only the starts with these numbers."""
+        """The starts with these indices."""
         return Starts(self.points[chosen], self.stratum[chosen], self.shortest[chosen])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """What happened from every start."""
+    """The result of a search from every start."""
 
     policy: str
     threshold: float
@@ -80,7 +80,7 @@ class Evaluation:
 
     @property
     def steps(self) -> np.ndarray:
-        """Steps until the source; 1 on failure, to be divided by."""
+        """Steps until the source; 1 on failure, to avoid division by zero."""
         return np.maximum(self.arrival, 1)
 
     def per_start(self, metric: str) -> np.ndarray:
@@ -107,7 +107,7 @@ class Evaluation:
         return sums / np.bincount(stratum)[:, None]
 
     def lost_at(self) -> np.ndarray:
-        """x of the last whiff of each search that failed after smelling something."""
+        """x of the last whiff of each search that failed after at least one whiff."""
         lost = ~self.arrived & (self.last_whiff[:, 2] >= 0)
         return self.last_whiff[lost, 0]
 
@@ -156,7 +156,7 @@ def _summed_reward(seen: Evaluation) -> np.ndarray:
     return np.where(seen.arrived, 1 - cost * (seen.steps - 1), -cost * seen.horizon)
 
 
-#: What is measured of a search: float[start] of an evaluation, by name. ``G`` is the discounted return, ``G_sum`` the
+#: Metrics of searches by name: from an evaluation to float[start]. ``G`` is the discounted return, ``G_sum`` the
 #: undiscounted sum of the same rewards (R12).
 METRICS: dict[str, Callable[[Evaluation], np.ndarray]] = {
     "G": _discounted_return,
@@ -198,9 +198,9 @@ def make_starts(
 
 
 def sample(starts: Starts, count: int) -> np.ndarray:
-    """Indices of about ``count`` starts, in order: as many from every time stratum, one at least, drawn once for all.
+    """Indices of about ``count`` starts, in order: the same number, at least one, from every time stratum.
 
-    A policy that is too slow for all starts can still be compared with others on these.
+    They are always the same, so that a policy that is too slow for all starts can be compared with others on these.
     """
     rng = np.random.default_rng(0)
     strata = [np.flatnonzero(starts.stratum == stratum) for stratum in np.unique(starts.stratum)]
@@ -249,7 +249,7 @@ def evaluate(
 
 
 def own_horizon(policy: Policy) -> int:
-    """Steps that a policy is allowed by default: those of its training, or of its parts', or the paper's 500."""
+    """Default horizon of a policy: that of its training, or of the trainings of its parts, or the paper's 500."""
     parts = [policy.made_from, *(policy.made_from.get(name) or {} for name in ("dense", "sparse"))]
     return max((part.get("learning") or {}).get("horizon") or 0 for part in parts) or LearningSettings.horizon
 
@@ -265,7 +265,7 @@ def require_fit(policy: Policy, world: WorldSettings) -> None:
 def _rollout_any(
     world: PlumeWorld, policy: Policy, horizon: int, records: tuple[np.ndarray, ...], progress: Callable[[int], None]
 ) -> None:
-    """What the rollout kernel does, for any policy."""
+    """The same as the rollout kernel, for any policy."""
     arrival, last_whiff, mode_steps, occupancy = records
     last_whiff[:, 2] = -1
     _, length, width = occupancy.shape

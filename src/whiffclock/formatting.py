@@ -1,4 +1,4 @@
-"""Numbers as text, in one way for the page, the terminal and captions; and NaN as null for JSON."""
+"""Numbers as text, the same way for the page, the terminal and captions; NaN as null for JSON."""
 
 import math
 from collections.abc import Mapping
@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-#: Below this a number is the rounding error of a sum; one search among all those of an agent is far more.
+#: A number below this is the rounding error of a sum; the share of one search is far larger.
 _NOTHING = 1e-9
 
 
 def number(value: float | None, form: str = "", *, nan: str = "–", infinity: str = "∞", terse: bool = False) -> str:
-    """A number as text; what rounds to zero has no sign.
+    """A number as text; zero after rounding has no sign.
 
-    ``form`` is a format such as ".2f"; by default few digits, as many as the size of the number asks for. ``nan`` is
-    for no number (NaN or None). ``terse`` is for a terminal: no zero before the point, and a hyphen for a minus sign.
+    ``form`` is a format such as ".2f"; by default, the number of digits depends on the size of the number. ``nan`` is
+    the text for NaN and None. ``terse`` is for a terminal: no zero before the point, and a hyphen for a minus sign.
     """
     if value is None or math.isnan(value):
         return nan

@@ -1,6 +1,6 @@
 """The geometry of a path: the five metrics (paper, "Characterization of trajectories in the void").
 
-Positions alone go in: who walked the path does not matter. x grows downwind, so upwind moves lower it.
+They depend on positions only. x grows downwind, so upwind moves lower it.
 """
 
 import math
@@ -18,10 +18,10 @@ SURGE_ENDS = 2
 #: Moves in a row, all of them downwind, that begin the return.
 RETURN_BEGINS = 3
 
-#: How much of a void trajectory counts: criteria (i) to (v) of the paper's Methods.
+#: Where a void trajectory is cut: criteria (i) to (v) of the paper's Methods.
 Truncation = Literal["none", "largest void state", "mean void state", "longest blank", "mean blank"]
 TRUNCATIONS: tuple[Truncation, ...] = get_args(Truncation)
-#: The truncation that the paper uses throughout.
+#: The truncation that the paper uses in all main figures.
 MAIN_TRUNCATION: Truncation = "largest void state"
 
 
@@ -32,22 +32,21 @@ class Geometry:
     Attributes
     ----------
     surge_length
-        Upwind moves before the first two moves in a row that are not upwind. An isolated move to another side
-        neither ends the surge nor counts, and what it does to x is not subtracted. A path without two such
-        moves surges to its end; one that begins with them does not surge: 0.
+        Upwind moves before the first two moves in a row that are not upwind. A single other move neither ends the
+        surge nor counts, and its effect on x is not subtracted. A path without two such moves surges to its end;
+        one that begins with them has a surge of 0.
     cast_width
         Largest minus smallest y.
     upwind_search
         How far upwind of its start the path reaches; 0 if it never does.
     backtracking
-        Largest minus smallest x, as the paper prints it. The largest may be the start: a path that never
-        returns has all of its upwind search for backtracking.
+        Largest minus smallest x, as the paper prints it. The largest may be the start: for a path that never
+        returns, it equals the upwind search.
     backtracking_after_extreme
-        How far downwind the path gets after it first stands at its smallest x, as the paper draws it (R13);
+        How far downwind the path gets after it first reaches its smallest x, as the paper draws it (R13);
         0 if it ends there.
     backtracking_initiation
-        Moves before the first three downwind moves in a row; NaN if there are no such three, even where the
-        path ends after two: such a path has not returned yet.
+        Moves before the first three downwind moves in a row; NaN if there are none, even if the path ends after two.
     """
 
     surge_length: int

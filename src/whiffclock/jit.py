@@ -1,6 +1,6 @@
 """Compilation of kernels; they are cached on disk where that is possible.
 
-A cache that is damaged, full or out of reach costs the time to compile again, and is never a failure.
+If the cache is damaged, full or not accessible, kernels are compiled again; this is never an error.
 """
 
 import os
@@ -19,7 +19,7 @@ _said: set[str] = set()
 
 
 class _Cache(FunctionCache):
-    """The cache of a kernel; whatever is wrong with its files, the kernel is compiled again."""
+    """The cache of a kernel; if anything is wrong with its files, the kernel is compiled again."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -38,7 +38,7 @@ class _Cache(FunctionCache):
 
 
 def kernel(**options: Any) -> Callable[[Callable], Any]:
-    """Decorator: compile a function that uses arrays and numbers alone, without the interpreter's lock."""
+    """Decorator: compile a function that uses only arrays and numbers, without the interpreter's lock."""
     compiled = njit(nogil=True, error_model="numpy", **options)
 
     def decorate(function: Callable) -> Any:
@@ -63,7 +63,7 @@ def _cache(function: Callable) -> _Cache:
 
 
 def _temporary_folder() -> Path:
-    """A folder that only this user can write, since what is in a cache is run; the same one in the next process."""
+    """A folder that only this user can write, since cached code is run; the next process uses the same one."""
     folder = Path(tempfile.gettempdir()) / f"whiffclock-kernels-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)

@@ -1,7 +1,7 @@
 """Finite-state memories: what a policy remembers between two observations.
 
-A memory is a machine on nodes. After each observation it goes to ``next_node[node, whiff]``; a policy has one action
-for each ``row[node]``; ``mode[node]`` says which mode it is in. Training, searches and kernels see no more of it. A
+A memory is a finite-state machine on nodes. After each observation it goes to ``next_node[node, whiff]``; a policy has
+one action for each ``row[node]``; ``mode[node]`` is the mode. Training, searches and kernels use only these tables. A
 *maker* is a function from plain settings to such tables: :func:`clock` (the paper's memory) and :func:`window` (its
 predecessor's). To add one, write a function with the decorator :func:`maker`.
 """
@@ -72,12 +72,12 @@ class Memory:
 
     @cached_property
     def tables(self) -> Tables:
-        """What the kernels see."""
+        """The tables for the kernels."""
         onward = self.next_node.astype(np.uint64) << np.uint64(32) | self.row[self.next_node].astype(np.uint64)
         return Tables(self.row, onward.ravel(), self.mode, self.first)
 
     def blank_nodes(self, mode: int) -> np.ndarray:
-        """Nodes int[k] of a void trajectory in one mode: on the whiff, and on blanks until one comes again."""
+        """Nodes int[k] of a void trajectory in one mode: on the whiff, then on blanks until a node repeats."""
         require(0 <= mode < self.modes, f"{self.name} has the modes 0 to {self.modes - 1}; there is no mode {mode}.")
         onward, node = self.next_node[:, 0].tolist(), int(self.after_whiff[mode])
         found: dict[int, None] = {}
@@ -100,7 +100,7 @@ class Memory:
         return {"maker": "", "name": self.name, "tables": hashlib.sha256(tables.encode()).hexdigest()[:20]}
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """The tables under names for a file; none for a memory that a maker can make again."""
+        """The tables by name, for a file; none for a memory that a maker can rebuild."""
         return {} if self.maker else {f"memory_{name}": getattr(self, name) for name in _ARRAYS}
 
     @classmethod
@@ -131,7 +131,7 @@ MAKERS: dict[str, Callable[..., Memory]] = {}
 
 
 def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
-    """Register a function from plain settings to a memory: files, jobs and the command line then know it by name."""
+    """Register a function from plain settings to a memory, for use by name in files, jobs and the command line."""
     signature = inspect.signature(build)
 
     @functools.wraps(build)
@@ -166,7 +166,7 @@ def _require_maker(name: str) -> None:
 
 
 def parse_memory(text: str, **defaults: Any) -> Memory:
-    """``"window:4"``: a maker, and whole numbers for its first settings; ``defaults`` for others that it has."""
+    """``"window:4"``: a maker, and whole numbers for its first settings; ``defaults`` for its others."""
     name, *words = text.split(":")
     _require_maker(name)
     known = list(inspect.signature(MAKERS[name]).parameters)
@@ -194,7 +194,7 @@ def clock(length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = Fals
     taus
         Blank thresholds between modes, in moves.
     split_zero
-        Give every mode a whiff state of its own (R6): row = node.
+        Give each mode its own whiff state (R6): row = node.
     literal_tau
         Take the Methods' tau_t = s_{t-1} literally, as an index of the state (R5).
 
@@ -236,8 +236,8 @@ def window(n: int = 4, length: int = 500) -> Memory:
     """The last ``n`` observations while there is a whiff among them, the clock since the last whiff otherwise.
 
     This is the memory of the paper's predecessor. The last n observations as bits b, the latest one lowest, have the
-    row b - 1; behind these rows come the clock's values n, n + 1, ... ``length - 1``, where it stays. What came before
-    a search counts as blanks. Void trajectories begin after a single whiff.
+    row b - 1; after these rows come the clock's values n, n + 1, ... ``length - 1``, where it stays. Before a search
+    starts, there are only blanks. Void trajectories begin after a single whiff.
 
     Parameters
     ----------

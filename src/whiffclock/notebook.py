@@ -1,6 +1,6 @@
-"""What a notebook does with plumes and policies: the functions that ``import whiffclock as wc`` offers.
+"""Functions for notebooks: what ``import whiffclock as wc`` offers.
 
-Each one fills in what is not given (thresholds by name, settings, starts) and calls the function that does the work.
+Each one fills in defaults (thresholds by name, settings, starts) and calls the function that does the work.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def read_plume(path: Path | str, **settings: Any) -> Plume:
 
 
 def load_policy(path: Path | str) -> Policy:
-    """Read a policy from a file, which the command line or ``policy.save`` wrote.
+    """Read a policy from a file that the command line or ``policy.save`` wrote.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def train(
     world
         Source radius and starts.
     workers
-        Agents trained at once; default: as many as there are cores.
+        Agents trained in parallel; default: as many as there are cores.
     **learning
         Other settings of :class:`whiffclock.params.LearningSettings`, such as ``gamma`` or ``horizon``.
 
@@ -257,13 +257,13 @@ def compare(
     world: WorldSettings | None = None,
     **settings: Any,
 ) -> Compared:
-    """Test policies on the same starts, with cast-and-surge at its best angle beside them.
+    """Evaluate policies and cast-and-surge, at its best angle, on the same starts.
 
     Parameters
     ----------
     policies
-        Policies, of which those with the same name are an ensemble; or a dictionary from names of your own to a policy
-        or an ensemble.
+        Policies, of which those with the same name form an ensemble; or a dictionary from your own names to policies or
+        ensembles.
     plume
         The plume to test them in.
     thresholds
@@ -334,7 +334,7 @@ def search(
     threshold
         Name or concentration; default: the one that the policy was trained with.
     horizon
-        Most moves; default: that of the policy's training.
+        Largest number of moves; default: that of the policy's training.
     world
         Source radius and starts.
 
@@ -380,7 +380,7 @@ def solve_bayes(
     Parameters
     ----------
     plume
-        The plume that the agent knows the whiff probabilities of.
+        The plume whose whiff probabilities the agent knows.
     threshold
         "denser", "dense", "sparse", "sparser", or a concentration.
     seconds, backups
@@ -420,7 +420,7 @@ def reproduce(
     plume: Plume | None = None,
     workers: int | None = None,
 ) -> Datasets:
-    """Reproduce the paper: train, test, draw all figures, check all claims.
+    """Reproduce the paper: train and evaluate agents, draw the figures, test the claims.
 
     Parameters
     ----------
@@ -433,7 +433,7 @@ def reproduce(
     plume
         Default: the built-in one.
     workers
-        Jobs at once; default: as many as there are cores.
+        Jobs run in parallel; default: as many as there are cores.
 
     Returns
     -------

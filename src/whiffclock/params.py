@@ -21,7 +21,7 @@ def require(condition: bool, sentence: str) -> None:
         raise InputError(sentence)
 
 
-#: The largest whole number of kernels and files, the largest other number of any setting, and bytes of one computation.
+#: Limits: whole numbers in kernels and files, other numbers in settings, bytes of one computation.
 MOST_WHOLE, MOST, MOST_BYTES = 2**63 - 1, 1e30, 4 * 2**30
 
 
@@ -39,14 +39,14 @@ def require_range(what: str, value: float, low: float = -MOST, high: float = MOS
 
 
 def require_room(count: int, size: int, problem: str) -> None:
-    """Refuse ``count`` numbers of ``size`` bytes, before they are allocated, where memory should not be filled so."""
+    """Refuse ``count`` numbers of ``size`` bytes, before they are allocated, if they exceed the limit."""
     needed = f"{count * size / 2**30:,.1f} GiB" if count < MOST_WHOLE else "far more"
     require(count * size <= MOST_BYTES, f"{problem}: {needed} of memory, and {MOST_BYTES / 2**30:g} GiB are allowed.")
 
 
-#: Steps of a search.
+#: Most steps of a search.
 MOST_STEPS = 10**7
-#: Whiff thresholds of the paper's four environments, from rich to poor.
+#: Whiff thresholds of the paper's four environments, from dense to sparse.
 ENVIRONMENTS: dict[str, float] = {
     "denser": 1e-6,
     "dense": 3e-6,
@@ -64,7 +64,7 @@ def environment_name(threshold: float) -> str:
 class Settings:
     """Base of all settings: to and from plain dictionaries.
 
-    A field that is annotated with a text is an option of the commands that take these settings; the text describes it.
+    A field that is annotated with a description is an option of the commands that take these settings.
     """
 
     def __post_init__(self) -> None:
@@ -80,15 +80,15 @@ class Settings:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Inverse of :meth:`to_dict`; names and types that are not those of the class are refused."""
+        """Inverse of :meth:`to_dict`; unknown names and wrong types are refused."""
         return convert(values, cls, f"{cls.__name__} cannot be made of these values")
 
 
 def convert(values: Any, kind: type[T], problem: str) -> T:
     """Plain ``values`` as a ``kind`` (a dataclass, a msgspec struct, ...), strictly by its annotations.
 
-    A whole number is a float, but 50.0 is not an int. What does not fit raises an :class:`InputError` that
-    begins with ``problem``, unless the settings in ``kind`` have a sentence of their own.
+    A whole number is a float, but 50.0 is not an int. Other values raise an :class:`InputError` that begins with
+    ``problem``, unless ``kind`` raises one of its own.
     """
     import msgspec
 
@@ -103,7 +103,7 @@ def convert(values: Any, kind: type[T], problem: str) -> T:
 
 
 def _refuse_unknown_names(values: Any, made: Any) -> None:
-    """Refuse names that ``made`` does not have, which msgspec ignores where ``made`` is a dataclass."""
+    """Refuse names that ``made`` does not have; msgspec ignores them in dataclasses."""
     if isinstance(values, dict) and not (made is None or isinstance(made, dict)):
         if isinstance(made, Settings):
             unknown = values.keys() - {f.name for f in fields(made)}

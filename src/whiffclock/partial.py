@@ -1,4 +1,4 @@
-"""Files and folders that are being written: hidden, locked while their writer lives, and removed if it died."""
+"""Partially written files and folders: hidden, locked while their writer runs, removed later if it was killed."""
 
 import os
 import shutil
@@ -13,9 +13,9 @@ _cleaned: set[Path] = set()
 
 @contextmanager
 def partial_place(path: Path, folder: bool = False) -> Iterator[Path]:
-    """A new, empty and locked file or folder beside ``path``; what is left of it at the end is removed.
+    """A new, empty and locked file or folder beside ``path``; if it still exists at the end, it is removed.
 
-    The first one in a folder removes what others left there that were killed.
+    The first one in a folder also removes what killed writers left there.
     """
     with suppress(OSError):
         if path.parent not in _cleaned:
@@ -37,7 +37,7 @@ def partial_place(path: Path, folder: bool = False) -> Iterator[Path]:
 
 
 def leftovers(folder: Path, older_than: float = 600.0, pattern: str = ".*.????????.partial") -> list[Path]:
-    """What interrupted writes left in ``folder``, older than ``older_than`` seconds, that nobody writes any more."""
+    """Files of interrupted writes in ``folder``, older than ``older_than`` seconds and not locked."""
     before, found = time.time() - older_than, []
     for path in sorted(folder.glob(pattern)):
         with suppress(OSError):  # gone, or a link to nothing
@@ -50,13 +50,13 @@ def leftovers(folder: Path, older_than: float = 600.0, pattern: str = ".*.??????
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what interrupted writes left in ``folder``."""
+    """Remove files of interrupted writes in ``folder``."""
     for path in leftovers(folder):
         _remove(path)
 
 
 def _locked(path: Path) -> int | None:
-    """An open descriptor with a lock, which ends with the process; None if another process has it."""
+    """An open file descriptor with a lock, which ends with the process; None if another process has it."""
     lock = os.open(path, os.O_RDONLY)
     try:
         import fcntl

@@ -1,6 +1,6 @@
-"""Pictures for a notebook: plume, searches, void trajectories, comparisons.
+"""Plots for a notebook: plume, searches, void trajectories, comparisons.
 
-Every function takes the axes to draw into, makes new ones if there are none, and returns them.
+Every function takes the axes to draw into (default: new ones) and returns them.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def plot_search(found: Trajectory, plume: Plume, ax: Axes | None = None, colour:
     ax
         Axes to draw into; default: new ones.
     colour
-        Of the path.
+        Colour of the path.
 
     Returns
     -------
@@ -112,9 +112,9 @@ def plot_search(found: Trajectory, plume: Plume, ax: Axes | None = None, colour:
 
 
 def plot_void_path(policy: TablePolicy, mode: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw what a policy does after a whiff if nothing but blanks follow; upwind is to the left.
+    """Draw the path of a policy after a whiff if only blanks follow; upwind is to the left.
 
-    The path darkens with time; thin and grey is what lies beyond the longest blank of training.
+    The path darkens with time; the part beyond the longest blank of training is thin and grey.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def plot_compare(table: Compared, metric: str = "G", ax: Axes | None = None) -> 
 
 
 def animate_search(found: Trajectory, plume: Plume, path: Path | str, fps: int = 15) -> Path:
-    """Write a search as a moving picture: plume and path above, clock below.
+    """Write a search as an animation: plume and path above, clock below.
 
     Parameters
     ----------

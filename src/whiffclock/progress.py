@@ -21,8 +21,8 @@ SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_UPDATES = 30.0, 0.2
 class Bar:
     """Progress of some work, in one stage or several: stage, share done, rate and time left.
 
-    It is shown on ``console``, by default stderr; in a Jupyter notebook, in the output of the cell, where no other
-    package is needed for it. Its methods may be called from any thread. ``clock`` gives seconds.
+    It is shown on ``console``, by default stderr, or in the output of a notebook's cell (without ipywidgets). Its
+    methods may be called from any thread. ``clock`` gives seconds.
     """
 
     def __init__(self, unit: str, console: Console | None = None, clock: Callable[[], float] = monotonic) -> None:
@@ -50,7 +50,7 @@ class Bar:
             self._cell.show("", None)
 
     def begin(self, stage: str, total: float | None, done: float = 0) -> None:
-        """Begin work of which ``done`` is done already, in place of the last."""
+        """Begin new work, of which ``done`` is already done."""
         with self._lock:
             for task in self._bar.task_ids:
                 self._bar.remove_task(task)
@@ -61,7 +61,7 @@ class Bar:
                 self._print("")
 
     def enter(self, stage: str) -> None:
-        """Name the stage that begins; a log file gets a line at once."""
+        """Name the stage that begins; in a log file, print a line."""
         with self._lock:
             self._stage = stage
             self._bar.update(self._task, description=stage)
@@ -113,7 +113,7 @@ class Bar:
 
 
 def solver_report(bar: Bar, settings: SolverSettings) -> Callable[[Progress], None]:
-    """What shows the solver's bounds, and the share of its time or backups that is used."""
+    """A callback that shows the solver's bounds, and the share of its time or backups used."""
 
     def show(state: Progress) -> None:
         done = state.seconds if settings.seconds is not None else state.backups

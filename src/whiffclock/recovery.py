@@ -1,8 +1,8 @@
 """Void trajectories: what a policy does after its last whiff (paper, "Characterization of trajectories in the void").
 
-A policy with a finite-state memory has one void trajectory per mode: the path from (0, 0) on a whiff, with nothing but
-blanks after it (:func:`void_path`). A policy that remembers more has none: it searches in the plume, and at every whiff
-a branch is split off that smells nothing more, until its downwind return is complete (R17). The weight of a branch is
+A policy with a finite-state memory has one void trajectory per mode: the path from (0, 0) on a whiff, with only blanks
+after it (:func:`void_path`). A policy with more memory has many: it searches in the plume, and at every whiff a branch
+with only blanks is split off, until its downwind return is complete (R17). The weight of a branch is
 the product of Pr(blank | x_t) along it (:func:`forced_blanks`). :mod:`whiffclock.geometry` measures the paths.
 """
 
@@ -20,7 +20,7 @@ from whiffclock.search import MOVES, PlumeWorld, ScriptWorld, search, start_cell
 
 
 def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncation = MAIN_TRUNCATION) -> np.ndarray:
-    """The path of a policy after a whiff if nothing but blanks follow.
+    """The path of a policy after a whiff if only blanks follow.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncati
     mode
         For a policy with several modes, which one; default: the last, for sparse odor.
     truncation
-        How much of the path counts; one of :data:`whiffclock.geometry.TRUNCATIONS`.
+        Where the path ends; one of :data:`whiffclock.geometry.TRUNCATIONS`.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncati
 
 
 def void_trajectory(policy: TablePolicy, mode: int, moves: int) -> np.ndarray:
-    """Positions int[moves + 1, 2] of a mode, read off the table: what :func:`follow_blanks` walks step by step."""
+    """Positions int[moves + 1, 2] of a mode, from the table; the same as by :func:`follow_blanks`, step by step."""
     nodes, onward = policy.memory.blank_nodes(mode).tolist(), policy.memory.next_node[:, 0]
     while len(nodes) < moves:
         nodes.append(int(onward[nodes[-1]]))
@@ -56,9 +56,9 @@ def void_trajectory(policy: TablePolicy, mode: int, moves: int) -> np.ndarray:
 
 
 def void_steps(policy: TablePolicy, truncation: Truncation, mode: int) -> int:
-    """Number of moves that count in a mode; as many as the memory has states for a policy that was not trained.
+    """Number of moves before the truncation in a mode; for an untrained policy, the number of states of its memory.
 
-    Nothing was learned in states deeper than those that the last training episodes visited.
+    Nothing was learned in states beyond those that the last training episodes visited.
     """
     record = policy.records.get("void")
     if truncation == "none" or record is None:
@@ -73,10 +73,10 @@ def void_steps(policy: TablePolicy, truncation: Truncation, mode: int) -> int:
 
 
 def follow_blanks(policy: Policy, memory: Any, steps: int) -> np.ndarray:
-    """Positions int[search, steps + 1, 2] from (0, 0) of searches that smell only blanks from now on.
+    """Positions int[search, steps + 1, 2] from (0, 0) of searches with only blanks.
 
-    ``memory`` is what they remember at (0, 0): ``policy.begin(np.ones(1, dtype=bool))`` for one that begins on a whiff,
-    or a memory from the middle of a search.
+    ``memory`` is their memory at (0, 0): ``policy.begin(np.ones(1, dtype=bool))`` for one that begins on a whiff, or a
+    memory from the middle of a search.
     """
     require(steps >= 0, f"The number of moves is {steps}; it must be 0 or more.")
     world = ScriptWorld(len(policy.act(memory)))
@@ -87,7 +87,7 @@ def follow_return(policy: Policy, memory: Any, steps: int) -> list[np.ndarray]:
     """Like :func:`follow_blanks`, but each search only until its downwind return is complete (R17).
 
     The return begins with three downwind moves in a row and is complete before the next two in a row that are not
-    downwind. A search that does not return goes on for all ``steps``.
+    downwind. A search that does not return lasts for all ``steps``.
     """
     n = len(policy.act(memory))
     paths = np.zeros((n, steps + 1, 2), dtype=np.int64)
@@ -108,7 +108,7 @@ def follow_return(policy: Policy, memory: Any, steps: int) -> list[np.ndarray]:
 
 @dataclass(frozen=True)
 class BranchSettings(Settings):
-    """How many searches, how long they and their branches last, and the seed of their starts."""
+    """Number of searches, length of searches (steps) and branches (horizon), and seed of the starts."""
 
     trials: int = 100
     steps: int = 100
@@ -165,7 +165,7 @@ def forced_blanks(
 
 
 def _draw_starts(plume: Plume, threshold: float, world: WorldSettings, settings: BranchSettings) -> np.ndarray:
-    """Starts int64[trial, 3] drawn from the start cells and the snapshots, or those with a whiff if that is asked."""
+    """Starts int64[trial, 3] drawn from the start cells and all snapshots, or those with a whiff."""
     rng = np.random.default_rng(settings.seed)
     cells = start_cells(plume, threshold, world, settings.steps)
     chosen = cells[rng.integers(len(cells), size=settings.trials)]
@@ -178,7 +178,7 @@ def _draw_starts(plume: Plume, threshold: float, world: WorldSettings, settings:
 
 
 def blank_probability(path: np.ndarray, blank: np.ndarray) -> float:
-    """Product of Pr(blank | x_t) along a path after its first position; certain off the grid."""
+    """Product of Pr(blank | x_t) along a path after its first position; off the grid, blanks are certain."""
     x, y = path[1:].T
     inside = (x >= 0) & (x < blank.shape[0]) & (y >= 0) & (y < blank.shape[1])
     return float(np.prod(blank[x[inside], y[inside]]))

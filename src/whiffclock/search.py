@@ -1,9 +1,9 @@
-"""The one search loop: any policy, in any world, many searches side by side.
+"""The search loop: any policy, in any world, many searches at the same time.
 
-A *world* lets searches smell and moves them. There are three: the record of a plume, independent whiffs with given
-probabilities, and a script of whiffs and blanks. :func:`search` yields a :class:`Moment` before every move, from
-which evaluation, drawings and branches read. The kernel :func:`whiffclock.episode.rollout` does the same for table
-policies in a plume, faster.
+A *world* moves searches and gives them observations. There are three: the record of a plume, independent whiffs with
+given probabilities, and a script of whiffs and blanks. :func:`search` yields a :class:`Moment` before every move, which
+evaluation, drawings and branches read. The kernel :func:`whiffclock.episode.rollout` does the same for table policies
+in a plume, faster.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ MOVES = np.array(MOVES_BY_ACTION)
 
 
 class SearchWorld(Protocol):
-    """What the loop needs of a world; ``position`` has one row per search under way."""
+    """The interface of a world; ``position`` has one row per unfinished search."""
 
     position: np.ndarray
 
     def begin(self) -> np.ndarray | None:
-        """First observation bool[n]; None if searches move before they smell."""
+        """First observation bool[n]; None if searches move before the first one."""
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Move all searches; returns arrived bool[n], whiff bool[n]."""
@@ -45,21 +45,21 @@ class Moment:
     """All searches after ``step`` moves."""
 
     step: int
-    search: np.ndarray  # int[n]: numbers of the searches that are under way
-    position: np.ndarray  # where these are
-    whiff: np.ndarray | None  # what they smell there; None before a first observation
-    memory: Any  # what they remember
+    search: np.ndarray  # int[n]: numbers of the unfinished searches
+    position: np.ndarray  # their positions
+    whiff: np.ndarray | None  # their observations; None before the first one
+    memory: Any  # their memory
     arrived: np.ndarray  # numbers of the searches that reached the source with the last move
-    arrived_at: np.ndarray  # where that was
-    arrived_whiff: np.ndarray  # what they would smell there
-    stop: np.ndarray  # bool[n], False; may be set by the reader of the moment, to end searches here
+    arrived_at: np.ndarray  # their positions
+    arrived_whiff: np.ndarray  # the observations there
+    stop: np.ndarray  # bool[n], False; the caller may set it, to end searches here
 
 
 def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None) -> Iterator[Moment]:
-    """Search for at most ``horizon`` moves; yields the moments 0, 1, ... as long as any search is under way.
+    """Search for at most ``horizon`` moves; yields the moments 0, 1, ... until all searches have ended.
 
-    ``memory`` is what the searches remember already; by default they begin with the first observation. The last moment
-    has no search under way if all have ended.
+    ``memory`` is the initial memory of the searches; by default they begin with the first observation. If all searches
+    end early, the last moment has none.
     """
     whiff = world.begin()
     n = len(world.position)
@@ -112,7 +112,7 @@ class IndependentWorld:
     """Independent whiffs with the probabilities of a search model; there is no first observation.
 
     Positions int64[n] are cells of the model's grid. Here the value of a belief policy can be compared with the bounds
-    of the solver; in a plume it will differ, since whiffs come in bursts.
+    of the solver; in a plume it differs, since whiffs are correlated.
     """
 
     def __init__(self, model: Any, cells: np.ndarray, seed: int = 0) -> None:
@@ -157,14 +157,14 @@ class ScriptWorld:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """One search by time, from its start to the source or to its last move."""
+    """One search, step by step, from its start to the source or to its last move."""
 
     position: np.ndarray  # int[step, 2]: cell (x, y)
     whiff: np.ndarray  # bool[step]
     clock: np.ndarray  # int[step]: moves since the last whiff, or since just before the start
     arrived: bool
     mode: np.ndarray  # int[step]
-    action: np.ndarray  # int[step]: what follows, in the order of ``ACTIONS``; -1 at the end
+    action: np.ndarray  # int[step]: index in ``ACTIONS`` of the next move; -1 at the end
     snapshot: np.ndarray  # int[step]: of the record; the step where there is no record
 
     @property
@@ -207,7 +207,7 @@ class Trajectory:
 
 
 def trajectory(policy: Policy, world: SearchWorld, horizon: int) -> Trajectory:
-    """The one search of a world, up to the source or for ``horizon`` moves."""
+    """The search of a world that has only one, up to the source or for ``horizon`` moves."""
     positions, whiffs = [], []
     modes: list[int] = []
     actions: list[int] = []
@@ -226,7 +226,7 @@ def trajectory(policy: Policy, world: SearchWorld, horizon: int) -> Trajectory:
 
 
 def start_snapshots(snapshots: int, world: WorldSettings, horizon: int) -> int:
-    """How many of the first snapshots searches may start from."""
+    """Number of snapshots, from the first on, at which searches may start."""
     if world.end_of_record == "wrap":
         return snapshots
     sentence = f"The record has {snapshots} snapshots; searches of {horizon} steps that avoid its end need more."
@@ -235,7 +235,7 @@ def start_snapshots(snapshots: int, world: WorldSettings, horizon: int) -> int:
 
 
 def start_cells(plume: Plume, threshold: float, world: WorldSettings, horizon: int) -> np.ndarray:
-    """D_init int32[n, 2]; with starts on a whiff, every cell has one among the snapshots to start from."""
+    """D_init int32[n, 2]; with starts on a whiff, refuse cells without a whiff among the snapshots to start from."""
     cells = plume.starts(threshold, world)
     if world.start_on_whiff:
         allowed = start_snapshots(plume.field.shape[0], world, horizon)

@@ -1,6 +1,6 @@
-"""Pictures of a sweep: metrics against a setting with all agents, and maps of two settings.
+"""Plots of a sweep: metrics against a setting with all agents, and maps of two settings.
 
-Both are drawn from the dataset of a sweep alone; see :mod:`whiffclock.runs.sweep`.
+Both need only the dataset of a sweep; see :mod:`whiffclock.runs.sweep`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: What is drawn without being asked for.
+#: Metrics drawn by default.
 METRICS = ("G", "T_min/T", "f+")
-#: What settings are called in pictures, where not by their description.
+#: Labels of settings in plots, where they differ from the description.
 LABELS = {
     "threshold": "whiff threshold (concentration)",
     "length": "length of the clock (moves)",
@@ -45,7 +45,7 @@ LABELS = {
     "evaluation_gamma": r"discount $\gamma$ in $G$",
     "evaluation_horizon": "longest search (moves)",
 }
-#: Values over more than this ratio have a logarithmic axis; the paper's four thresholds stand well on a linear one.
+#: Values over more than this ratio have a logarithmic axis; the paper's four thresholds have a linear one.
 _LESS_WIDE, _WIDE = 5, 10
 #: More values than these do not each have a tick, or a name at a map.
 _MOST_TICKS, _MOST_NAMES = 9, 12
@@ -251,14 +251,14 @@ def cells(panel: Axes, values: xr.DataArray, axis: str, other: str, numbers: boo
 
 
 def label(setting: xr.DataArray) -> str:
-    """What a setting is called in a picture."""
+    """The label of a setting in a plot."""
     name = str(setting.name)
     about = str(setting.attrs.get("long_name") or name.replace("_", " "))
     return "environment" if named_environments(setting) else LABELS.get(name, about[:1].lower() + about[1:])
 
 
 def texts(setting: xr.DataArray) -> list[str]:
-    """The values of a setting as they stand at an axis."""
+    """The values of a setting as tick labels."""
     values = setting.values.tolist()
     if named_environments(setting):
         return [environment_name(value) for value in values]
@@ -266,7 +266,7 @@ def texts(setting: xr.DataArray) -> list[str]:
 
 
 def text(value: Any) -> str:
-    """A value as it stands at an axis: yes, 0.998, 500, 2e5."""
+    """A value as a tick label: yes, 0.998, 500, 2e5."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str) or (isinstance(value, int) and abs(value) < 10_000):

@@ -1,16 +1,16 @@
 """The quasi-optimal Bayesian agent, and cheaper agents with the same belief (paper, "Bayesian agent").
 
-The agent believes that whiffs are independent, each cell with the frequency of the record; it keeps the
-probability of every position relative to the source, moved with each step, cleared of the source region
-while that is not found, and corrected by each whiff or blank (R16). Where the record never had a whiff, one still
-has the probability ``floor``: otherwise a single unexpected whiff would leave an empty belief (R14).
+The agent assumes independent whiffs with the probabilities of the record. Its belief is the probability of every
+position relative to the source: moved with each step, zero in the source region until that is found, and updated by
+each whiff or blank (R16). Where the record never has a whiff, the probability is ``floor``: otherwise a single
+unexpected whiff would leave an empty belief (R14).
 
-What differs between the agents is how they choose:
+The agents differ in how they choose an action:
 
 ``alpha vectors``
     the policy of a solved POMDP: quasi-optimal.
 ``QMDP``
-    as if all doubt were gone after the next step (Littman, Cassandra and Kaelbling 1995).
+    as if the position were known after the next step (Littman, Cassandra and Kaelbling 1995).
 ``infotaxis``
     the move after which the expected entropy is least (Vergassola, Villermaux and Shraiman 2007).
 ``space-aware infotaxis``
@@ -104,7 +104,7 @@ class BeliefPolicy:
         return self.made_from.get("threshold")
 
     def begin(self, whiff: np.ndarray) -> Beliefs:
-        """The initial belief, corrected by the first observation."""
+        """The initial belief, updated by the first observation."""
         after = [self.model.observe(self.model.root(), observation) for observation in (BLANK, WHIFF)]
         return self._begun(whiff.astype(np.int64), after)
 
@@ -122,7 +122,7 @@ class BeliefPolicy:
         return memory.action[memory.who]
 
     def observe(self, memory: Beliefs, action: np.ndarray, whiff: np.ndarray) -> Beliefs:
-        """Move the beliefs by ``action`` and correct them by what was smelled."""
+        """Move the beliefs by ``action`` and update them by the observation."""
         history = (memory.who * len(MOVES) + action) * 2 + whiff
         different, who = np.unique(history, return_inverse=True)
         rest, observation = np.divmod(different, 2)

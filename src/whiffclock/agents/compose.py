@@ -1,4 +1,4 @@
-"""Policies made of others, never trained: 2Q^h, and one mode alone."""
+"""Policies made from others without training: 2Q^h, and one mode alone."""
 
 from dataclasses import replace
 

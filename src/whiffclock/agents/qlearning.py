@@ -2,10 +2,9 @@
 
 .. math:: Q(s_t, a_t) \\leftarrow Q(s_t, a_t) + \\alpha_k (r_t + \\gamma \\max_a Q(s_{t+1}, a) - Q(s_t, a_t))
 
-with reward 1 for the move that enters the source region and -(1 - gamma) for any other. Entering the
-source ends the episode and its target does not bootstrap; running out of H steps cuts it short and the
-target does (R8). Learning rate and exploration fall linearly with the episode k. Ties go to the first of
-upwind, +y, -y, downwind (R9).
+with reward 1 for the move that enters the source region and -(1 - gamma) for any other. That move ends the episode, and
+its target does not bootstrap; the target of the last move of an episode that is cut after H steps does (R8). Learning
+rate and exploration fall linearly with the episode k. Ties go to the first of upwind, +y, -y, downwind (R9).
 """
 
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.episode import BLOCK, N_ACTIONS, Lesson, learn
+from whiffclock.episode import BLOCK, N_ACTIONS, LearningParams, learn
 from whiffclock.memory import Memory, clock
 from whiffclock.params import LearningSettings, WorldSettings, require, require_range
 from whiffclock.plume import Plume
@@ -52,7 +51,7 @@ class Task:
 
 
 class Training:
-    """A training in progress; it can be advanced in parts, with the same result as at once."""
+    """A training in progress; it can be advanced in parts, with the same result as in one call."""
 
     def __init__(self, task: Task) -> None:
         whiffs = task.plume.whiffs(task.threshold)
@@ -65,9 +64,9 @@ class Training:
         self._explored = np.empty(BLOCK, dtype=np.uint64)
         self._world = whiffs.world(task.world)
         self._cells = start_cells(task.plume, task.threshold, task.world, learning.horizon)
-        self._lesson = make_lesson(task, whiffs.shape[0])
+        self._params = learning_params(task, whiffs.shape[0])
         self._counters = np.random.SeedSequence(task.seed).generate_state(1, np.uint64)
-        points = -(-learning.episodes // self._lesson.curve_every)
+        points = -(-learning.episodes // self._params.curve_every)
         self._curve = np.zeros((points, 3))
         self._usage = np.zeros(task.memory.modes, dtype=np.int64)
         self._void_record = np.zeros((task.memory.modes, 6), dtype=np.int64)
@@ -98,13 +97,13 @@ class Training:
         cut = None if self.task.learning.bootstrap_at_horizon else True
         usage = self._usage if self.task.memory.modes > 1 else None
         learn(
-            self._world, self.task.memory.tables, self._lesson, self._cells, self.q.reshape(-1), self._best, self._top,
+            self._world, self.task.memory.tables, self._params, self._cells, self.q.reshape(-1), self._best, self._top,
             self._explored, self._counters, self.episode, last, self._curve, cut, usage, void_record,
         )  # fmt: skip
         self.episode = last
 
     def policy(self) -> TablePolicy:
-        """The greedy policy of the Q-matrix as it is now."""
+        """The greedy policy of the current Q-matrix."""
         return TablePolicy(
             name=self.task.memory.name,
             memory=self.task.memory,
@@ -116,7 +115,7 @@ class Training:
 
     def _records(self) -> dict[str, np.ndarray]:
         """Learning curve per point (episode, mean return, arrival rate, mean steps), usage, void record."""
-        every = self._lesson.curve_every
+        every = self._params.curve_every
         points = -(-self.episode // every)
         ends = np.minimum((np.arange(points) + 1) * every, self.episode)
         played = np.diff(ends, prepend=0)
@@ -125,11 +124,11 @@ class Training:
         return {"curve": np.column_stack([ends, means]), "usage": usage.copy(), "void": self._void_record.copy()}
 
 
-def make_lesson(task: Task, snapshots: int) -> Lesson:
-    """The settings as the kernel takes them."""
+def learning_params(task: Task, snapshots: int) -> LearningParams:
+    """The settings for the kernel."""
     learning = task.learning
-    same = {name: value for name, value in learning.to_dict().items() if name in Lesson._fields}
-    return Lesson(
+    same = {name: value for name, value in learning.to_dict().items() if name in LearningParams._fields}
+    return LearningParams(
         **same,
         last_void=task.memory.length - 1,
         start_on_whiff=task.world.start_on_whiff,

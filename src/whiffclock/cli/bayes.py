@@ -68,7 +68,7 @@ def solve(
         made_from |= {"world": world.to_dict(), "model": believed.to_dict(), "solver": settings.to_dict()}
         made_from |= {
             name: value for name, value in solution.to_dict().items() if name != "seconds"
-        }  # vary from run to run
+        }  # seconds vary from run to run
         save_belief_policy(out, quasi_optimal(model, solution.vectors, made_from))
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
     facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}

@@ -154,7 +154,7 @@ def record_names(tested: list[tuple[Path, str]]) -> list[str]:
 
 
 def provenance(policy: Policy, result: Evaluation, world: WorldSettings) -> dict[str, Any]:
-    """What made a file of per-start records, as its header."""
+    """Header of a file of per-start records: policy, settings, version."""
     import numpy as np
 
     header = {"format": "whiffclock evaluation 1", "version": __version__, "made_from": policy.made_from}

@@ -83,14 +83,14 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_policy(file: Path) -> bool:
-    """Whether the file has a policy's header; what else may be wrong with it, the reader will say."""
+    """Whether the file has a policy's header; other faults are reported by the reader."""
     from whiffclock.archive import array_names
 
     return file.is_file() and zipfile.is_zipfile(file) and "header" in array_names(file)
 
 
 def policy_facts(file: Path) -> dict[str, Any]:
-    """What a policy is and what made it."""
+    """Facts about a policy and its training."""
     from whiffclock.agents.bayes import BeliefPolicy
     from whiffclock.agents.files import load_policy
     from whiffclock.geometry import geometry
@@ -125,7 +125,7 @@ def _first(facts: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
 
 
 def plume_facts(file: Path) -> dict[str, Any]:
-    """What a plume is: grid, source, whiffs per environment."""
+    """Facts about a plume: grid, source, whiffs per environment."""
     from whiffclock.plume.files import read_plume
 
     plume = read_plume(file)

@@ -85,7 +85,7 @@ def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> S
         solution = solve_model(model, settings, start, solver_report(bar, settings))
     if solution.ended == "interrupted":
         opt.messages.print("whiffclock: stopped; the policy found so far is kept.")
-    if solution.hurried:
+    if solution.loose_first_bounds:
         limit = f"{settings.seconds:g} s were too short to solve the first bounds"
         opt.messages.print(
             f"whiffclock: {limit}; looser ones, which hold as well, were used. --seconds sets the limit."

@@ -257,7 +257,7 @@ def _part(description: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def readable_age(seconds: float) -> str:
-    """An age in the largest unit of which there are two at least."""
+    """An age in the largest unit of which it has at least two."""
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{int(seconds // length)} {unit}"

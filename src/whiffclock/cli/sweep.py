@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from whiffclock.runs.jobs import JobStore
     from whiffclock.runs.sweep import Sweep
 
-sweep_app = App(RunGroup, help="Run a grid of settings that a file names; draw the results.")
+sweep_app = App(RunGroup, help="Run a grid of settings from a file, and draw the results.")
 app.add_typer(sweep_app, name="sweep")
 
 
@@ -141,7 +141,7 @@ def listed(values: list[object], most: int = 16) -> str:
 
 
 def readable_time(seconds: float) -> str:
-    """A time in the largest unit of which there are two at least."""
+    """A time in the largest unit of which it has at least two."""
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"

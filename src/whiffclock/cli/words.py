@@ -1,7 +1,7 @@
 """Options from descriptions: of the parameters of a command, and of the settings that it takes.
 
-A parameter or a setting that is annotated with a text is an option. A parameter whose type is a dataclass becomes the
-options of its fields, in a panel of their own in the help, and the command gets the finished, validated object.
+A parameter or a setting that is annotated with a description is an option. A parameter whose type is a dataclass
+becomes the options of its fields, in a panel of their own in the help; the command gets the validated object.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
-#: Parameters as typer sees them, and what makes a value of all that was given, from which it takes its own.
+#: Parameters as typer sees them, and a function from all given values to the value of this part.
 Part = tuple[list[Parameter], Callable[[dict[str, Any]], Any]]
 
 
@@ -28,7 +28,7 @@ def written(value: Any) -> str:
 
 
 def changed_options(settings: Any, **special: str) -> str:
-    """Options that make ``settings`` of the defaults, for a hint; ``special`` is how some values are written."""
+    """Options of all settings that are not at their defaults, for a hint; ``special``: the text of some values."""
     options = ""
     for f in fields(settings):
         value = getattr(settings, f.name)
@@ -40,11 +40,11 @@ def changed_options(settings: Any, **special: str) -> str:
 
 @dataclass(frozen=True)
 class Word:
-    """How an option is written, where its name, type and default do not say; stands after the text."""
+    """How an option is written, where that does not follow from the setting; given after the description."""
 
     metavar: str | None = None
-    read: Callable[[str], Any] | None = None  # from what a user wrote to the value
-    write: Callable[[Any], str] = written  # the inverse, for the default of a value that is read
+    read: Callable[[str], Any] | None = None  # from text to value
+    write: Callable[[Any], str] = written  # the inverse, to show the default
     name: str = ""  # of the option, if it is not that of the setting
     short: str = ""
     note: str = ""  # at the end of the description
@@ -53,7 +53,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Spelling:
-    """Note to a dataclass: words for some of its fields, which fields are options, if not all, and in which panel."""
+    """Annotation of a dataclass: how some fields are written, which fields are options (default: all), the panel."""
 
     words: Mapping[str, Word] = field(default_factory=dict)
     only: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Spelling:
 
 
 def described(command: Callable[..., None]) -> Callable[..., None]:
-    """Make options of the descriptions of a command's parameters and of its settings."""
+    """Decorate a command: make options from the descriptions of its parameters and settings."""
     hints = get_type_hints(command, include_extras=True)
     parts: dict[str, Part] = {}
     for name, own in signature(command).parameters.items():
@@ -79,13 +79,13 @@ def described(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _together(whole: Callable[..., Any], parts: Mapping[str, Part]) -> Part:
-    """A function or class that is called with all its parts."""
+    """The parameters of all parts, and a function that calls ``whole`` with their values."""
     parameters = [parameter for part, _ in parts.values() for parameter in part]
     return parameters, lambda given: whole(**{name: make(given) for name, (_, make) in parts.items()})
 
 
 def _part(name: str, hint: Any, default: Any, spelling: Spelling) -> Part | None:
-    """The options of a dataclass or the option of a type with a text; None if it is neither."""
+    """The options of a dataclass, or the option of a type with a description; None if it is neither."""
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if isinstance(kind, type) and is_dataclass(kind):
         hints, panel = get_type_hints(kind, include_extras=True), kind.__name__.removesuffix("Settings")

@@ -33,7 +33,7 @@ BLANK_CONTOURS = (5, 10, 25, 50, 100, 200)
 
 
 class Collector:
-    """Reads the results of a study, of which everything in ``needs`` is done."""
+    """Collects the results of a study in which everything in ``needs`` is finished."""
 
     def __init__(self, study: Study, store: JobStore, needs: Collection[str], figures: Sequence[str]) -> None:
         self.study, self.store, self.needs, self.figures = study, store, needs, figures
@@ -70,7 +70,7 @@ class Collector:
         }
 
     def _lost_by(self, found: Evaluation) -> np.ndarray:
-        """Failed searches by the stratum of their start and the sixth of the way down the grid of their last whiff."""
+        """Failed searches by the stratum of their start and the sixth of the grid (in x) of their last whiff."""
         length, source = self.study.plume.field.shape[1], self.study.plume.source[0]
         lost = ~found.arrived & (found.last_whiff[:, 2] >= 0)
         sixth = np.clip(6 * (found.lost_at() - source) // max(1, length - 1 - source), 0, 5)
@@ -79,7 +79,7 @@ class Collector:
         return counts
 
     def _best(self, jobs: Sequence[Job]) -> int:
-        """The evaluation with the highest mean G; of equals, the first."""
+        """Index of the evaluation with the highest mean G; the first if there are several."""
         return int(np.argmax([self._summary(job)["mean"][list(METRICS).index("G")] for job in jobs]))
 
     def searches(self) -> xr.Dataset:
@@ -94,9 +94,9 @@ class Collector:
                            ("lost_by", ("stratum", "sixth")), ("failures", ()), ("share", ())):  # fmt: skip
             made[name] = _empty(made, (*who, *rest))
         for kind, (need, policies) in self._tested().items():
-            home, away = {need, f"{need} tests"} & {*self.needs}, {f"{need} elsewhere"} & {*self.needs}
+            own, others = {need, f"{need} tests"} & {*self.needs}, {f"{need} elsewhere"} & {*self.needs}
             for trained, tested in product(ENVIRONMENT_NAMES, repeat=2):
-                if home if trained == tested else away:
+                if own if trained == tested else others:
                     self._fill(made, kind, trained, tested, study.tests(policies(trained), tested))
         if "cast-and-surge" in self.needs:
             self._fill_cast(made)
@@ -112,7 +112,7 @@ class Collector:
         return made.assign_attrs(facts=json.dumps(self.facts()))
 
     def _tested(self) -> dict[str, tuple[str, Callable[[str], list[Job]]]]:
-        """Need of the tests of a kind of agent, and its policies by environment of training."""
+        """By kind of agent: what its tests are called among the needs, and its policies by training environment."""
         study = self.study
         return {
             names.SINGLE: ("single-Q", study.single),

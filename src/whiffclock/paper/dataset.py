@@ -5,21 +5,21 @@ Everything has a name: dimensions and coordinates, never positions. NaN marks mi
 searches
 --------
 Evaluation results. Kinds are named in :data:`KINDS`. One that is not trained in one environment (2Q^h,
-cast-and-surge with its best angle, the Bayesian agent) stands where ``trained`` equals ``tested``; the last two have a
-single agent. Two kinds serve as controls: single-Q agents trained for twice the episodes, and single-Q agents whose
+cast-and-surge with its best angle, the Bayesian agent) is stored where ``trained`` equals ``tested``; the last two have
+a single agent. Two kinds serve as controls: single-Q agents trained for twice the episodes, and single-Q agents whose
 clock has two modes in name only, since both follow the same path.
 
 - ``mean[kind, trained, tested, agent, metric]``: means over all starts
 - ``strata[kind, trained, tested, agent, stratum, metric]``: the same by time stratum of the starts, which are the same
   for every policy, so that differences can be paired
 - ``lost[kind, trained, tested, agent, x]``: failed searches by the x of their last whiff
-- ``lost_by[kind, trained, tested, agent, stratum, sixth]``: the same by time stratum and sixth of the way down the grid
-- ``failures[kind, trained, tested, agent]``: all failed searches, those without any whiff among them
+- ``lost_by[kind, trained, tested, agent, stratum, sixth]``: the same by time stratum and sixth of the grid in x
+- ``failures[kind, trained, tested, agent]``: all failed searches, including those without any whiff
 - ``share[kind, trained, tested, agent]``: share of test decisions in the sparsest mode (Q+)
 - ``tau[trained]``: tau of the two-Q agents
 - ``training_share[trained, agent]``: share of the two-Q agents' training decisions in Q+
-- ``sampled[kind, tested, agent, stratum, metric]``: single-Q agents and cast-and-surge, over the starts of the Bayesian
-  agent alone
+- ``sampled[kind, tested, agent, stratum, metric]``: single-Q agents and cast-and-surge, only over the starts of the
+  Bayesian agent
 - ``cast_angle[tested]``: best half-angle of cast-and-surge, in degrees
 - ``cast_scan[tested, angle, metric]``: means at all angles
 - ``bound[tested, side]``: lower and upper bound on the value of the Bayesian POMDP
@@ -35,7 +35,7 @@ Void trajectories of trained agents. Ensembles are "single-Q", "two-Q" and the o
 :data:`CONDITIONS`, in which single-Q agents are trained; the mode of single-Q agents is "Q".
 
 - ``geometry_of[ensemble, trained, agent, mode, truncation, geometry]``: the metrics
-- ``steps[ensemble, trained, agent, mode, truncation]``: the moves that count
+- ``steps[ensemble, trained, agent, mode, truncation]``: moves before the truncation
 - ``path[ensemble, trained, agent, mode, step, axis]``: positions after 0 .. H moves; 0 where there is no agent, and
   ``steps`` is NaN
 - ``start_cells[ensemble, trained]``: cells in which training starts
@@ -58,7 +58,7 @@ For fig. 6. Attribute: contours.
 - ``blank[environment, x, y]``: mean duration of a blank at a cell, in snapshots
 - ``decisions[environment, mode, x, y]``: of all two-Q agents, in tests
 - ``by_blank[environment, agent, mode, bin]``: decisions by the mean blank of the cell, in bins between 0, the contours
-  and infinity, and a last one for cells in which no blank is seen to end
+  and infinity, and a last one for cells in which no blank ends
 - ``same_path[environment, agent, mode, bin]``: the same of the agents whose modes follow the same path
 
 branches
@@ -68,7 +68,7 @@ For fig. 8: forced blanks of the Bayesian agent.
 - ``geometry_of[branch, geometry]``: the metrics of a branch
 - ``weight[branch]``: probability of its blanks
 - ``trial[branch]``: search that it was split off from
-- ``environment[branch]``: where that was
+- ``environment[branch]``: environment of that search
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def where_trained(values: xr.DataArray, kind: str) -> xr.DataArray:
 
 
 def shares_without_whiff(searches: xr.Dataset) -> xr.DataArray:
-    """Share of the failures of all agents together in which nothing was smelled: float[kind, trained, tested]."""
+    """Share of failures without any whiff, over all agents together: float[kind, trained, tested]."""
     failures = searches["failures"].sum("agent")
     return 1 - searches["lost"].sum(("agent", "x")) / failures.where(failures > 0)
 
@@ -228,10 +228,10 @@ def branches_in(data: Datasets, environment: str) -> xr.Dataset:
 
 
 def effective_searches(branches: xr.Dataset) -> float:
-    """How many searches of equal weight would be as good as those behind some forced blanks.
+    """Effective number of searches behind some forced blanks.
 
-    Branches of one search have much in common, so it is searches that count: with weights w (of all their branches
-    together) they are worth (sum of w)^2 / (sum of w^2).
+    Branches of one search are correlated, so searches are counted: with weights w (each summed over its branches),
+    their effective number is (sum of w)^2 / (sum of w^2).
     """
     _, search = np.unique(branches["trial"], return_inverse=True)
     each = np.bincount(search, branches["weight"])

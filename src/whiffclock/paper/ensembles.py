@@ -85,7 +85,7 @@ class Study:
         """The single-Q agents trained from one of the :data:`STARTS`; some are those of :meth:`single`."""
         world = STARTS[ensemble]
         if world.start_threshold is None and ENVIRONMENTS[environment] == self.world.start_threshold:
-            world = replace(world, start_threshold=self.world.start_threshold)  # its own mask is the mask of all
+            world = replace(world, start_threshold=self.world.start_threshold)  # its own mask is the common mask
         seeds = self.profile.seeds if ensemble == SINGLE else self.profile.start_seeds or self.profile.seeds
         return self.train(environment, (), self.profile.learning, world, seeds)
 

@@ -13,8 +13,8 @@ paper     488     3,000,001  1,401 million  36 min
 deep      1,928   3,000,001  5,799 million  2.5 h
 ========  ======  =========  =============  =======
 
-Agents in the scan of tau are trained for shorter, a few for twice the episodes; a training of any length keeps the
-shape of the schedules. ``deep`` is ``paper`` with 100 agents per kind. It does all jobs of ``paper`` and others, so a
+Agents in the scan of tau have fewer episodes, a few others twice as many; a training of any length keeps the shape of
+the schedules. ``deep`` is ``paper`` with 100 agents per kind. It does all jobs of ``paper`` and others, so a
 run of it in the folder of a ``paper`` run continues that run.
 """
 
@@ -38,12 +38,12 @@ class Profile(Settings):
     scan_seeds: int  # agents per environment and tau in the scan
     scan_episodes: int  # of their training
     bayes_backups: int  # budget of the Bayesian agent's solver; in backups, to be the same on all machines
-    bayes_starts: int  # about how many of the others' starts it is tested from, since its searches are far slower
-    bayes_trials: int  # searches per environment whose whiffs branch into forced blanks; half as many count as whole
+    bayes_starts: int  # number (about) of starts of its evaluation, a sample, since its searches are far slower
+    bayes_trials: int  # searches per environment with forced blanks; the effective number is about half of it
     taus: tuple[int, ...] = TAUS  # candidates for tau of the two-Q agents, and the values of its scan
     horizon: int = 500  # H: number of clock states, and the longest search
     start_seeds: int | None = None  # agents per environment and initial condition (R10); by default as many as seeds
-    long_seeds: int = 0  # agents per environment that are trained for twice the episodes, to see whether that matters
+    long_seeds: int = 0  # agents per environment that are trained for twice the episodes, to test convergence
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,10 +7,10 @@ from whiffclock.params import require
 
 
 def weighted_quantiles(values: ArrayLike, weights: ArrayLike, q: ArrayLike) -> np.ndarray:
-    """The smallest values that at least the shares ``q`` of the weight do not exceed.
+    """The smallest values that have at least the shares ``q`` of the weight at or below them.
 
-    Each quantile is one of the values, none is interpolated, and values without weight are ignored. A NaN stands for a
-    value beyond all others, such as the beginning of a return that never begins; a quantile that falls there is NaN.
+    Each quantile is one of the values, none is interpolated, and values without weight are ignored. NaN counts as
+    larger than all others (the start of a return that never starts); a quantile that falls there is NaN.
     ``weights`` may be float[..., n], several sets for the same values float[n]; the result is float[...] for each set
     and each share, NaN for a set without any weight.
     """

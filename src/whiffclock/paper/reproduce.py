@@ -38,16 +38,16 @@ def parse_figures(text: str | None) -> list[str]:
 
 
 def needs_of(figures: Sequence[str]) -> list[str]:
-    """What figures need, each once; the scan of tau for all that waits for it."""
+    """What figures need, each once; with the scan of tau, if any of it depends on tau."""
     found = dict.fromkeys(need for figure in figures for need in drawing(figure).NEEDS)
     scan = ["tau scan training"] if any(need in AFTER_SCAN for need in found) else []
     return list(dict.fromkeys([*scan, *found]))
 
 
 def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int, int]:
-    """Work of all jobs in searches, and how much of it is done already.
+    """Work of all jobs in searches, and how much of it is already done.
 
-    Until tau is chosen, trainings that wait for it are counted with any tau, which makes no difference to their work.
+    Until tau is chosen, trainings that depend on it are counted with any tau; their work is the same.
     """
     needs = needs_of(figures)
     if "tau scan training" in needs and missing(study.jobs(["tau scan training"]), store):

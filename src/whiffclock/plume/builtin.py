@@ -1,10 +1,10 @@
 """The built-in plume: turbulence simulated by this package, with the whiff probabilities of the DNS behind the paper.
 
-It ships with the package. ``python -m whiffclock.plume.builtin`` makes it again with the default recipe. The flow is
-chaotic, so that the same bits come only from the same machine and versions; the statistics are what is reproducible.
+It ships with the package. ``python -m whiffclock.plume.builtin`` makes it again with the default settings. The flow is
+chaotic, so only the same machine and versions give the same bits; on others, only the statistics are reproducible.
 
-Concentrations are stored as half-precision numbers in units of 1e-6, rounded down to the next of 64 steps per octave,
-without what lies below half a unit. The four thresholds of the paper are such steps, so no whiff is lost or added.
+Concentrations are stored as half-precision numbers in units of 1e-6, rounded down to the next of 64 steps per octave;
+those below half a unit are 0. The four thresholds of the paper are such steps, so no whiff is lost or added.
 """
 
 import json
@@ -26,7 +26,7 @@ _MANTISSA = 6  # bits that are kept: values are exact to 1.6 per cent
 
 
 class Builtin(NamedTuple):
-    """The plume and what made it: settings, package version, command."""
+    """The plume and how it was made: settings, package version, command."""
 
     plume: Plume
     recipe: dict[str, Any]
@@ -57,7 +57,7 @@ def builtin_plume() -> Plume:
 
 
 def store(plume: Plume, settings: SimulationSettings, path: Path = PATH) -> None:
-    """Write a simulated plume in the form in which it is shipped."""
+    """Write a simulated plume in the format of the package's file."""
     stored = packed(np.asarray(plume.field))
     recipe = {"command": COMMAND, "version": __version__, "settings": settings.to_dict()}
     origin = f"built-in plume: {plume.origin}"

@@ -1,9 +1,9 @@
-"""Calibration: a plume's turbulence with the whiff probabilities of another plume.
+"""Calibration: map a plume onto the whiff probabilities of another one.
 
-A target says how often c >= c_k in every cell, for thresholds c_1 < c_2 < ... . In each cell, the snapshots are ordered
-by their simulated concentration s, and the first N_k = P_k T of T (rounded, halves to even) get values of at least
-c_k: a quantile mapping. Ranks in time stay as they are, and with them texture and motion. With a_k the N_k-th highest
-concentration,
+A target gives the probability P_k of c >= c_k in every cell, for thresholds c_1 < c_2 < ... . In each cell, the
+snapshots are ordered by their simulated concentration s, and the first N_k = P_k T of T (rounded, halves to even) get
+values of at least c_k: a quantile mapping. Ranks in time do not change, so structure and motion are kept. With a_k the
+N_k-th highest concentration,
 
 - a_k becomes c_k, and values between a_k and the next of them are interpolated linearly in log c against log s;
 - above the highest threshold that a cell reaches, values are scaled copies of the simulated ones; where these
@@ -11,9 +11,9 @@ concentration,
 - below the lowest threshold, values are scaled copies of the simulated ones. Zeros stay zero.
 
 Equal concentrations are ordered by their neighbourhood: by a copy smoothed over 2 cells and 2 snapshots, then over
-8 and 8, and where all of these are equal, earlier snapshots come first. So where a target wants more whiffs than a cell
-has odor, they come when there is odor nearby. Zero and negative concentrations that become whiffs have no
-logarithm; in its place they have their order, over one octave below the lowest positive concentration of the cell.
+8 and 8, and where all of these are equal, earlier snapshots come first. So where a target has more whiffs than a cell
+has snapshots with odor, they come when there is odor nearby. Zero and negative concentrations that become whiffs have
+no logarithm; in their order, they are spread over one octave below the lowest positive concentration of the cell.
 """
 
 import os
@@ -31,7 +31,7 @@ from whiffclock.plume.whiffs import single
 
 #: Crossings of the fits up to this probability are repaired; larger ones are refused.
 CROSSING = 0.03
-#: Maps are compared from this distance on: nearer cells lie at the source.
+#: Maps are compared from this distance on; nearer cells are at the source.
 FIRST = 3
 #: Concentrations become at most this many times the highest threshold.
 _HIGHEST = 1e3
@@ -48,7 +48,7 @@ class Profile(Settings):
     shape: tuple[float, ...]
 
     def rows(self, across: np.ndarray) -> np.ndarray:
-        """Probability, float[distance, y], ``across`` cells off the plume's middle."""
+        """Probability, float[distance, y], ``across`` cells from the plume's middle."""
         a, w, m = (np.array(row)[:, None] for row in (self.amplitude, self.width, self.shape))
         with np.errstate(over="ignore"):
             return np.minimum(a * np.exp(-((across / w) ** m)), 1)
@@ -89,10 +89,10 @@ class Target(Settings):
         return tuple(profile.c for profile in self.threshold)
 
     def probability(self, length: int, width: int, source: tuple[int, int]) -> np.ndarray:
-        """Whiff probability, float[threshold, x, y], of a grid with its source in a cell.
+        """Whiff probability, float[threshold, x, y], on a grid with its source in a cell.
 
-        A higher threshold never has more whiffs: crossings of at most :data:`CROSSING`, which fits have where two
-        thresholds are nearly the same, get the lower probability.
+        A higher threshold never has more whiffs: where the fits of two thresholds cross by at most :data:`CROSSING`,
+        the lower probability is used.
         """
         along, across = np.arange(length) - source[0], np.abs(np.arange(width) - source[1] - self.shift)
         weights = np.array([np.interp(along, self.x, row) for row in np.eye(len(self.x))])
@@ -175,13 +175,13 @@ def map_sorted(series: np.ndarray, counts: np.ndarray, levels: np.ndarray) -> np
 
 
 def _scaled(rest: np.ndarray, anchor: float, value: float) -> np.ndarray:
-    """What is no whiff, scaled so that ``anchor`` becomes ``value``; negative concentrations stay as they are."""
+    """Blanks, scaled so that ``anchor`` becomes ``value``; negative concentrations do not change."""
     scale = float(value) / float(anchor) if anchor > 0 else 1.0
     return np.where(rest > 0, rest.astype(float) * scale, rest).astype(np.float32)
 
 
 def _logarithms(series: np.ndarray) -> np.ndarray:
-    """Logarithms of concentrations in descending order; what has none continues downward over one octave."""
+    """Logarithms of concentrations in descending order; those of zeros and negatives continue down over one octave."""
     odor = np.count_nonzero(series > 0)
     logs = np.log(series[:odor].astype(float))
     rest = np.arange(1, len(series) - odor + 1) / (len(series) - odor + 1)

@@ -5,7 +5,7 @@ over pairs of cells (a, b):
 
     rho = sum cov(a, b) / sqrt(sum var(a) * sum var(b)),
 
-so that cells count by their variance and rare whiffs at the rim do not dominate. NaN where nothing varies.
+so that cells are weighted by their variance and rare whiffs at the edge do not dominate. NaN where nothing varies.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ LAGS = (1, 2, 3, 4)
 SEPARATIONS = (1, 2, 3, 4)
 #: Lags, in snapshots, of the correlation that follows the flow.
 FOLLOWING_LAGS = (1, 2, 4, 8, 16)
-#: Structures are looked for up to this speed, in cells per snapshot.
+#: Highest speed of structures, in cells per snapshot.
 TOP_SPEED = 2
 #: Cells needed beyond the core: along the wind for structures that leave it, across it for separations.
 REACH_ALONG = TOP_SPEED * FOLLOWING_LAGS[-1] + 1
@@ -26,7 +26,7 @@ REACH_ACROSS = SEPARATIONS[-1]
 
 
 def anomaly(record: np.ndarray) -> np.ndarray:
-    """``record[x, y, t]`` as numbers, less each cell's mean."""
+    """``record[x, y, t]`` as numbers, minus each cell's mean."""
     values = record.astype(np.float32)
     return values - values.mean(axis=-1, keepdims=True, dtype=np.float64).astype(np.float32)
 
@@ -55,14 +55,14 @@ def pooled_autocorrelation(covariance: np.ndarray) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Core:
-    """The record about the plume's axis, means removed, with a margin for the partners of its cells."""
+    """The record near the plume's axis, means removed, with a margin of cells to correlate with."""
 
     anomaly: np.ndarray  # float32[x, y, t]
     along: range  # which of these cells are the core
     across: range
 
     def correlation(self, dx: int = 0, dy: int = 0, lag: int = 0) -> float:
-        """Correlation of the core with what lies ``dx, dy`` cells and ``lag`` snapshots away."""
+        """Correlation of the core with the cells ``dx, dy`` away, ``lag`` snapshots later."""
         length, width, snapshots = self.anomaly.shape
         xs = slice(max(self.along.start, -dx, 0), max(0, min(self.along.stop, length - dx)))
         ys = slice(max(self.across.start, -dy, 0), max(0, min(self.across.stop, width - dy)))
@@ -75,7 +75,7 @@ class Core:
         return float(covariance / scale) if scale > 0 else float("nan")
 
     def across_wind(self, cells: int) -> float:
-        """Correlation with what lies ``cells`` to either side, the mean of both."""
+        """Correlation with the cells at a distance to either side, the mean of both."""
         return (self.correlation(dy=cells) + self.correlation(dy=-cells)) / 2
 
     def neighbours(self) -> tuple[float, float]:
@@ -85,7 +85,7 @@ class Core:
 
 @dataclass(frozen=True)
 class Following:
-    """Correlation along with the flow: at each lag, the best displacement downwind and its correlation.
+    """Correlation following the flow: at each lag, the best displacement downwind and its correlation.
 
     ``speed`` is the slope of displacement against lag through the origin, each lag weighted by its correlation.
     """

@@ -1,8 +1,8 @@
 """Statistics of the DNS slice behind the paper, to compare plumes with.
 
 Origin of the numbers: public derivatives of the channel-flow DNS behind the paper (Zenodo 15469831, CC-BY-4.0; nose
-height, the paper's grid, 2598 snapshots). Whiff probabilities are of the full record at four thresholds; the table
-behind the maps is ``dns.toml``. Texture is at 3e-6 ("dense"), from recorded searches and one pair of whole frames, and
+height, the paper's grid, 2598 snapshots). Whiff probabilities are of the full record at four thresholds; the maps are
+computed from ``dns.toml``. Correlations are at 3e-6 ("dense"), from recorded searches and one pair of whole frames, and
 approximate; where a range was found, the middle is used. Blanks: Rando et al. 2025, same simulation.
 """
 
@@ -50,8 +50,8 @@ class Row(NamedTuple):
     dns: float
     here: float
     target: tuple[float, float] | None
-    difference: float  # this plume less the DNS
-    met: bool | None  # whether it comes near; None where there is no target or no value
+    difference: float  # this plume minus the DNS
+    met: bool | None  # whether it lies in the target range; None where there is no target or no value
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -64,7 +64,7 @@ class Quantity(NamedTuple):
     name: str
     measure: Callable[[PlumeStatistics], float]
     dns: float  # its value for the DNS slice
-    target: tuple[float, float] | None = None  # lowest and highest value that counts as near; None: no target
+    target: tuple[float, float] | None = None  # lowest and highest value of the target range
 
     def beside(self, statistics: PlumeStatistics) -> Row:
         """Its value for a plume, and in the DNS."""
@@ -86,7 +86,7 @@ def error_of_map(statistics: PlumeStatistics, name: str) -> float:
 
 
 def start_cells(statistics: PlumeStatistics) -> tuple[float, float]:
-    """Number of start cells at 7e-6, and how far downwind they reach; NaN on a grid shorter than the DNS's reach."""
+    """Number of start cells at 7e-6, and how far downwind they reach; NaN on a grid shorter than :data:`REACH`."""
     ever = np.flatnonzero(statistics.maps["sparser"].any(axis=1)) - statistics.source[0]
     long = len(ever) and statistics.shape[1] - statistics.source[0] > REACH
     return (statistics.start_cells["sparser"], float(ever[-1])) if long else (math.nan, math.nan)
@@ -104,11 +104,11 @@ def beside_dns(statistics: PlumeStatistics) -> list[Row]:
         seen == THRESHOLD,
         f"The DNS statistics are at the threshold {THRESHOLD:g}, these at {seen:g}.",
     )
-    return [figure.beside(statistics) for group in GROUPS for figure in group]
+    return [quantity.beside(statistics) for group in GROUPS for quantity in group]
 
 
 def _entry(attribute: str, *keys: Any) -> Callable[[PlumeStatistics], float]:
-    """Takes ``statistics.attribute[key]...``."""
+    """A function from statistics to ``statistics.attribute[key]...``."""
     return lambda statistics: reduce(getitem, keys, attrgetter(attribute)(statistics))
 
 
@@ -160,5 +160,5 @@ def _starts() -> Iterator[Quantity]:
     yield Quantity("  reaching x =", lambda statistics: start_cells(statistics)[1], REACH, (92, 104))
 
 
-#: All figures, in groups, in the order of a table.
+#: All quantities, in groups, in the order of the table.
 GROUPS = [list(group()) for group in (_whole_maps, _along_the_axis, _in_time, _in_space, _starts)]

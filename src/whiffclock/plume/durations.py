@@ -1,11 +1,11 @@
 """How long whiffs and blanks last at a fixed cell: means, distributions, power laws.
 
 Write n_w for the number of snapshots with a whiff that have a successor, and e_w for those among them
-whose successor is a blank. The mean whiff lasts n_w / e_w snapshots. Cut runs at both ends of the record
-count with the snapshots that were seen of them, so long runs are not missed; likewise for blanks.
+whose successor is a blank. The mean whiff lasts n_w / e_w snapshots. Runs that the record cuts at its ends
+count with their recorded snapshots, so long runs are not missed; likewise for blanks.
 
 Distributions are of complete runs. The exponent a of a power law p(d) ~ d^-a on lo <= d <= hi is the
-maximum-likelihood one: that for which the mean of log d under the law is the observed mean.
+maximum-likelihood estimate: the mean of log d under the law is the observed mean.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Durations:
     edges: np.ndarray  # int[n + 1]; bin i holds the durations edges[i] <= d < edges[i + 1]
     density: np.ndarray  # float[n]; probability per snapshot of duration
     count: int  # number of complete runs
-    mean: float  # of the complete runs; for cells that whiff or blank for long against the record, see the maps
+    mean: float  # of the complete runs; too small where runs are about as long as the record (use the maps)
     exponent: float  # a of p(d) ~ d^-a on fit_range; NaN where too few durations fall into it
     fit_range: tuple[int, int] = FIT_RANGE
 
@@ -80,7 +80,7 @@ def transitions(record: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def mean_durations(
     snapshots: int, whiffs: np.ndarray, stays: np.ndarray, begins: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean whiff and mean blank per cell, in snapshots; NaN where none is seen to end."""
+    """Mean whiff and mean blank per cell, in snapshots; NaN where none ends."""
     ends = whiffs - stays
     blanks = snapshots - 1 - whiffs
     return _ratio(whiffs, ends), _ratio(blanks, begins)

@@ -1,7 +1,7 @@
-"""Which array of a file holds the odor and what its axes are: known layouts, and what a user says.
+"""Which array of a file holds the odor, and the order of its axes.
 
-An array is recognised by its name, by the names of its dimensions or by its shape; :class:`ReadSettings` come
-before all of these.
+An array is recognised by its name, by the names of its dimensions or by its shape; :class:`ReadSettings` have
+precedence.
 """
 
 import math
@@ -20,7 +20,7 @@ AXIS_NAMES = {
     **dict.fromkeys(("y", "crosswind", "spanwise"), "y"),
 }
 
-#: The array of the paper, (t, y, x), as it is passed around without names.
+#: Shape of the paper's array, (t, y, x), in files without names.
 PAPER_SHAPE = (2598, 27, 123)
 
 
@@ -28,9 +28,9 @@ PAPER_SHAPE = (2598, 27, 123)
 class ReadSettings(Settings):
     """How a file becomes a field ``c[t, x, y]``; the steps are taken in the order of the attributes.
 
-    Where ``key``, ``axes`` and ``background`` are ``None``, a known layout or the file itself says. Negative
-    concentrations are set to zero last of all, so that noise around zero does not bias a mean, and not by default: a
-    threshold is positive, so negative noise is never a whiff. The source is a cell of the resulting field.
+    Where ``key``, ``axes`` and ``background`` are ``None``, they come from a known layout or from the file. Negative
+    concentrations are set to zero last, so that noise around zero does not bias a mean, and not by default: a threshold
+    is positive, so negative noise is never a whiff. The source is a cell of the resulting field.
     """
 
     key: Annotated[str | None, "Array to read, if the file has several."] = None
@@ -118,7 +118,7 @@ def named_axes(dimensions: Sequence[Any]) -> str | None:
 
 
 def shape_axes(shape: tuple[int, ...]) -> str:
-    """Axes of an array that nothing else is known of."""
+    """Axes of an array about which nothing else is known."""
     return "tyx" if shape == PAPER_SHAPE else "txy"
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Absent:
-    """The field of a plume whose concentrations are elsewhere."""
+    """Stands for the field of a plume whose concentrations are in another process."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -29,7 +29,7 @@ class Absent:
         return tuple((size,) for size in self.shape)
 
     def __getitem__(self, index: object) -> np.ndarray:
-        raise InputError("The concentrations of this plume are elsewhere; here are whiffs at some thresholds only.")
+        raise InputError("The concentrations of this plume are in another process; here it has only whiffs.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +42,7 @@ class Plume:
 
     field: Field  # an array, or a dask array that stays in its file
     source: tuple[int, int]  # its cell (x, y)
-    origin: str = "unnamed"  # one line that says what this field is; shown wherever results appear
+    origin: str = "unnamed"  # one line that describes the field, shown with all results
     held_out_from: str = ""  # fingerprint of the training part, where this is the test part of a split
     highest: float = dataclasses.field(init=False)  # concentration
     fingerprint: str = dataclasses.field(init=False)  # changes with any value, and with the source
@@ -114,7 +114,7 @@ class Plume:
         return Plume(self.field[first:end], self.source, origin, held_out_from)
 
     def without_field(self) -> Plume:
-        """The same plume without concentrations and whiffs, to be sent elsewhere; :meth:`add_whiffs` adds whiffs."""
+        """The same plume without concentrations and whiffs, for another process; :meth:`add_whiffs` adds whiffs."""
         light = object.__new__(Plume)
         absent = {"field": Absent(self.field.shape, self.field.dtype), "_whiffs": {}}
         vars(light).update(vars(self) | absent)
@@ -125,7 +125,7 @@ class Plume:
         return threshold in self._whiffs
 
     def add_whiffs(self, record: Whiffs) -> None:
-        """Take a record that another process has made of the same plume."""
+        """Add a record of the same plume that another process made."""
         self._whiffs[record.threshold] = record
 
     def reaches(self, threshold: float) -> bool:

@@ -2,7 +2,7 @@
 
 Distances x are in cells downwind of the source, the axis is the source's row, and times are in snapshots.
 "Near the axis" is within :data:`NEAR_AXIS` cells of it, and "the core" is near the axis at x = 20 to 80.
-Statistics that the grid is too short, too narrow or too poor in whiffs for are NaN (null in JSON).
+Where the grid is too short or narrow for a statistic, or has too few whiffs, it is NaN (null in JSON).
 """
 
 import math
@@ -26,7 +26,7 @@ CORE = X_BINS["20-80"]
 #: Centres, in x, of the boxes of 7 x 5 cells in which thresholds are compared.
 BOX_CENTRES = (20, 40, 60, 80)
 _BOX_REACH = 3
-#: What is unpacked at a time, in slices along the wind.
+#: Bytes unpacked at a time, in slices along the wind.
 _SLAB_BYTES = 64 * 2**20
 
 
@@ -54,10 +54,10 @@ class PlumeStatistics:
     following: corr.Following
     maps: dict[str, np.ndarray]  # float[x, y]: probability of whiffs at the paper's thresholds
     boxes: dict[str, tuple[float, ...]]  # the same, about BOX_CENTRES
-    start_cells: dict[str, int]  # number of cells of D_init, each environment taken with its own threshold
+    start_cells: dict[str, int]  # number of cells of D_init, with the threshold of each environment
 
     def at(self, x: int, off: int = 0) -> float:
-        """Whiff probability ``x`` cells downwind, the mean of both sides ``off`` cells off the axis."""
+        """Whiff probability ``x`` cells downwind and ``off`` cells from the axis, the mean of both sides."""
         column, y0 = self.source[0] + x, self.source[1]
         inside = [y for y in (y0 + off, y0 - off) if 0 <= y < self.shape[2]]
         return float(self.probability[column, inside].mean()) if 0 <= column < self.shape[1] and inside else math.nan
@@ -72,7 +72,7 @@ class PlumeStatistics:
         return float(np.interp(cells, corr.SEPARATIONS, getattr(self, direction)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; of the maps, the axis."""
+        """Plain values, ready for JSON; maps only on the axis."""
         x0, y0 = self.source
         distances = range(self.shape[1] - x0)
         following = self.following

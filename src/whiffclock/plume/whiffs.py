@@ -1,6 +1,6 @@
 """From concentration to whiffs: a field is thresholded once, into a packed record.
 
-Concentrations and thresholds are compared in single precision, the same that a plume's fingerprint is made of.
+Concentrations and thresholds are compared in single precision, as in a plume's fingerprint.
 The record holds one bit per cell and snapshot, ``words[x, w, t]`` with bit ``y - 32 w``: 1.3 MB for the
 paper's field, which stays in a core's cache while agents learn.
 """
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whiffclock.episode import Site, World
+from whiffclock.episode import SourceRegion, World
 from whiffclock.params import WorldSettings, require
 
 if TYPE_CHECKING:
     import dask.array
 
-    #: What a plume may hold: an array in memory, or one that stays in its file.
+    #: The field of a plume: an array in memory, or one that stays in its file.
     Field = np.ndarray | dask.array.Array
 
 _WORD = 32
@@ -44,12 +44,12 @@ class Whiffs:
         return snapshots, length, self.width
 
     def world(self, settings: WorldSettings) -> World:
-        """What the kernels see of it."""
+        """The record and geometry for the kernels."""
         (x, y), radius_squared = self.source, int(settings.radius**2)
-        return World(self.words, Site(self.width, x, y, radius_squared, x + math.isqrt(radius_squared)))
+        return World(self.words, SourceRegion(self.width, x, y, radius_squared, x + math.isqrt(radius_squared)))
 
     def ever(self, before: int | None = None) -> np.ndarray:
-        """bool[x, y]: cells with at least one whiff in the record, or in the snapshots ``before`` one of it."""
+        """bool[x, y]: cells with at least one whiff in the record, or in its snapshots before ``before``."""
         return _unpack(np.bitwise_or.reduce(self.words[:, :, :before], axis=2), self.width)
 
     def record(self, cells: slice) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Writing plumes: some snapshots at a time, under a temporary name, which becomes the real one at the end.
+"""Writing plumes: some snapshots at a time, to a temporary file that is renamed at the end.
 
 ``.npz`` and ``.npy`` hold the field (the latter without source and origin), ``.nc`` and ``.zarr`` a variable
-``concentration`` with dimensions (t, x, y) and where it comes from as attributes.
+``concentration`` with dimensions (t, x, y), and source and origin as attributes.
 """
 
 import errno
@@ -22,15 +22,15 @@ from whiffclock.plume.containers import VARIABLE, described, is_zarr
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.whiffs import time_chunks
 
-#: Disk space for what a format adds to the values.
+#: Disk space for the overhead of a format.
 SPARE_BYTES = 2**20
 
-#: What is called with the number of snapshots after each part is written.
+#: Called with the number of snapshots after each part is written.
 Progress = Callable[[int], None]
 
 
 def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots: None) -> None:
-    """Write ``plume`` to ``path``, whose ending says how: .npz, .npy, .nc or .zarr."""
+    """Write ``plume`` to ``path`` in the format of its ending: .npz, .npy, .nc or .zarr."""
     known = path.suffix in (".npz", ".npy", ".nc", ".zarr")
     require(known, f"{path} has the ending {path.suffix!r}; a plume is written as .npy, .npz, .nc or .zarr.")
     if path.suffix == ".npz":
@@ -41,7 +41,7 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
         return
     if path.suffix == ".zarr":
         replaced = not path.exists() or is_zarr(path)
-        require(replaced, f"{path} is there already and is not a Zarr store; it is not replaced.")
+        require(replaced, f"{path} exists and is not a Zarr store; it is not replaced.")
     else:
         require(not path.is_dir(), f"{path} is a folder; it cannot be replaced by a file.")
     try:
@@ -61,7 +61,7 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
 def _write_parts(plume: Plume, path: Path, progress: Progress) -> None:
     """Write some snapshots at a time, if there is disk space for them.
 
-    The libraries behind .nc and .zarr do not survive a full disk, so it must not come to that.
+    The libraries behind .nc and .zarr crash on a full disk, so free space is checked first.
     """
     kind = plume.field.dtype.newbyteorder("=")
     if kind.kind == "f":  # or the nearest type that every format knows
@@ -77,7 +77,7 @@ def _write_parts(plume: Plume, path: Path, progress: Progress) -> None:
 
 @contextmanager
 def _created(plume: Plume, path: Path, kind: np.dtype) -> Iterator[Callable[[slice, np.ndarray], Any]]:
-    """A new file for values of a ``kind``: a function that puts snapshots into it, in order.
+    """A new file for values of a ``kind``: a function that writes snapshots to it, in order.
 
     .nc and .zarr are stored in blocks of whole snapshots, about a megabyte each.
     """

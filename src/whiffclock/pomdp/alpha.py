@@ -50,7 +50,7 @@ def observed_sweep(start, following, chance, reward, discount, value, backward):
     """One sweep of value iteration if all is known, in place; returns the largest change.
 
     value(s) = max over a of R(a, s) + discount * sum over s' of T value(s'). The entries of action a in state s are
-    ``start[a n + s]`` to ``start[a n + s + 1]``. Sweeps had best go forward and ``backward`` in turns.
+    ``start[a n + s]`` to ``start[a n + s + 1]``. Alternate forward and ``backward`` sweeps.
     """
     n_actions, n_states = reward.shape
     largest = 0.0
@@ -101,7 +101,7 @@ def informed_sweep(start, observation, following, chance, reward, discount, sums
 
 @_kernel
 def merge_classes(start, observation, following, seeds, ends, merge_seeds, first, reached, parent):
-    """Merge states until all that a class leaves open after an action and observation is in one class.
+    """Merge states until all states that may follow a class after an action and an observation are in one class.
 
     Afterwards ``parent[s]`` is one state of the class of s, and ``reached`` says which states can be reached. Seed i
     ends at ``ends[i]``; its states are one class if ``merge_seeds``, else only what follows them is.
@@ -125,7 +125,7 @@ def merge_classes(start, observation, following, seeds, ends, merge_seeds, first
         height -= 1
         root = stack[height]
         waiting[root] = False
-        if parent[root] == root:  # else it was merged into another class, which waits itself
+        if parent[root] == root:  # else it was merged into another class, which is on the stack
             count = 0
             while root >= 0:
                 members[count] = root
@@ -214,7 +214,7 @@ def sawtooth(belief, points, depth, which, best):
 def lower_children(children, edges, informed, corner, points, depth, which, fresh, upper):
     """Lower the upper bounds of the children at ``edges``, all in one block, by the teeth of ``which`` points.
 
-    ``fresh`` children meet the informed bound as well, float64[action, state].
+    ``fresh`` children are compared with the informed bound as well, float64[action, state].
     """
     n = corner.shape[0]
     for k in range(edges.shape[0]):

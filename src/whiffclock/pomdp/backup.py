@@ -28,14 +28,14 @@ def back_up_lower(tree: Tree, node: int, spread: Spread) -> None:
         return
     number = tree.vectors.back_up(spread, action, tree.edge_pick[tree.edges_of(node)])
     value = tree.vectors.value(spread.belief, number)
-    if value > tree.lower[node]:  # rounding may eat up what the step promised
+    if value > tree.lower[node]:  # rounding may cancel the gain
         tree.lower[node], tree.pick[node] = value, number
 
 
 def back_up_upper(tree: Tree, node: int, spread: Spread) -> None:
     """Lower a node's upper bound to what its children allow.
 
-    Only the best action's children are looked at closely: the others matter when they become the best.
+    Only the best action's children are updated: the others matter only when they become the best.
     """
     here = tree.edges_of(node)
     child = tree.child[here]

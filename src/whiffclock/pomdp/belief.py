@@ -16,7 +16,7 @@ Layouts
 ``spread_cells[j]``, ``spread[j, action * O + observation]``
     All children, each column unnormalised.
 ``tiles[tile, cell, lane]``
-    Alpha vectors, vector ``v`` in lane ``v % LANES`` of tile ``v // LANES``: many vectors meet one cell in
+    Alpha vectors, vector ``v`` in lane ``v % LANES`` of tile ``v // LANES``: many vectors are read for one cell in
     one stride, and a whole set of children is compared with them at the speed of a matrix product.
 """
 
@@ -33,7 +33,7 @@ _kernel = kernel(fastmath={"contract", "reassoc", "nsz"})
 def spread_belief(cells, weights, successor, likelihood, slot, out_cells, out, reward):
     """All children of a belief; returns the number of rows used.
 
-    ``slot`` (int32[cell], all -1) is work space and is left as it was found; ``out_cells`` and ``out`` need
+    ``slot`` (int32[cell], all -1) is work space and is restored; ``out_cells`` and ``out`` need
     room for as many rows as there are cells times actions, at most the number of cells of the grid.
     """
     n_actions, n_observations = successor.shape[1], likelihood.shape[0]
@@ -83,7 +83,7 @@ def main_rows(spread, tolerance, top, kept):
 def best_vectors(tiles, first, end, spread_cells, spread, rows, sums, best, index):
     """Best of the vectors ``first .. end - 1`` for every child, where it beats ``best`` so far.
 
-    ``best`` is in the measure of the unnormalised columns.
+    ``best`` is in units of the unnormalised columns.
     """
     children = spread.shape[1]
     for tile in range(first // LANES, (end + LANES - 1) // LANES):
@@ -142,9 +142,8 @@ def advance_all(
 ):  # fmt: skip
     """Child k follows belief ``parent[k]`` after ``action[k]`` and ``observation[k]``.
 
-    ``out_start`` gives each child as much room as its parent has. Nothing is dropped but what is impossible: in
-    a world that is not as believed, the truth may look most unlikely for a while. At the border a cell may be
-    listed twice.
+    ``out_start`` gives each child as much room as its parent has. Only impossible cells are dropped: if the model is
+    wrong, the true position may be very unlikely for a while. At the border a cell may be listed twice.
     """
     for k in range(parent.shape[0]):
         first, to = start[parent[k]], out_start[k]
@@ -183,7 +182,7 @@ def main_cells(start, size, cells, weights, negligible, out_start, out_size, out
 
 @_kernel
 def choose_vectors(tiles, n_vectors, start, size, cells, weights, sums, best, index):
-    """Best vector of each belief; one tile meets all beliefs before the next one is fetched."""
+    """Best vector of each belief; each tile is compared with all beliefs before the next one is fetched."""
     for tile in range((n_vectors + LANES - 1) // LANES):
         for i in range(start.shape[0]):
             for lane in range(LANES):

@@ -1,12 +1,12 @@
-"""A tabular POMDP, taken apart into blocks.
+"""A tabular POMDP, divided into blocks.
 
-A block is a set of states that holds every belief the agent can have while it is in it. The finest such
-sets are found from the tables: all states that one action and observation may leave open belong together.
+A block is a set of states that contains every belief the agent can have while it is in it. The finest such
+sets are found from the tables: all states that are possible after an action and an observation belong together.
 What is fully observed (a robot's position) thereby splits the states into small blocks, whether or not the
 file says so (Ong, Png, Hsu and Lee 2010, call such models MOMDPs), and states that cannot be reached are left
 out.
 
-The initial belief may leave more open than any later one. Then it has a block of its own, beside the
+The initial belief may contain more states than any later one. Then it has a block of its own, beside the
 others. Where the model names fully observed variables, these are seen before the first action, as in the
 reference solver: then the root is a first look (:attr:`BlockModel.looks_first`).
 """
@@ -23,7 +23,7 @@ from whiffclock.params import require
 from whiffclock.pomdp.alpha import merge_classes, spread_block
 from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
 from whiffclock.pomdp.model import Edges, Spread, Vectors
-from whiffclock.pomdp.tabular import Piece, TabularModel, outcomes, ranges, require_memory
+from whiffclock.pomdp.tabular import PartialVector, TabularModel, outcomes, ranges, require_memory
 
 _MOST_ACTIONS = 10_000
 
@@ -55,7 +55,7 @@ class BlockBelief:
 
 
 class BlockModel:
-    """A tabular POMDP as the solver sees it; a block's matrices are put together when it is first met."""
+    """A tabular POMDP in the form for the solver; the matrices of a block are computed on first use."""
 
     def __init__(self, tables: TabularModel) -> None:
         self.tables = tables
@@ -220,11 +220,11 @@ def closed_classes(joint: Joint, n_actions: int, seeds: list[np.ndarray], *, mer
 
 
 def worst_value(model: BlockModel) -> float:
-    """What no policy can fall below."""
+    """A value that every policy has at least."""
     return float(model.tables.reward.min()) / (1 - model.discount)
 
 
-def to_pieces(model: BlockModel, vectors: Vectors) -> list[Piece]:
+def to_pieces(model: BlockModel, vectors: Vectors) -> list[PartialVector]:
     """All vectors of all blocks, for a file; a first look needs none.
 
     Without visible variables a file's vectors span all states: then those of different blocks with the same action are
@@ -236,7 +236,7 @@ def to_pieces(model: BlockModel, vectors: Vectors) -> list[Piece]:
     elif model.tables.visible is None:
         blocks, rest = model.apart()
     pieces = [
-        Piece(model.states[k], vector, action)
+        PartialVector(model.states[k], vector, action)
         for k in blocks
         for vector, action in zip(vectors.array(k), vectors.actions(k).tolist(), strict=True)
     ]
@@ -244,12 +244,14 @@ def to_pieces(model: BlockModel, vectors: Vectors) -> list[Piece]:
     for action in range(model.n_actions) if rest else ():
         parts = [vectors.array(k)[vectors.actions(k) == action] for k in rest]
         for i in range(max(map(len, parts))):
-            pieces.append(Piece(states, np.concatenate([part[min(i, len(part) - 1)] for part in parts]), action))
+            pieces.append(
+                PartialVector(states, np.concatenate([part[min(i, len(part) - 1)] for part in parts]), action)
+            )
     return pieces
 
 
-def from_pieces(model: BlockModel, pieces: Sequence[Piece]) -> list[tuple[int, np.ndarray, int]]:
-    """Vectors to start from, as (block, vector, action): each once, where it says something of the whole block."""
+def from_pieces(model: BlockModel, pieces: Sequence[PartialVector]) -> list[tuple[int, np.ndarray, int]]:
+    """Vectors to start from, as (block, vector, action): each once, where it is defined on the whole block."""
     start, value = {}, np.full(len(model.tables.states), np.nan)
     for piece in pieces:
         value[piece.states] = piece.values

@@ -4,9 +4,9 @@ Lower: alpha vectors, at first those of the blind policies that repeat one actio
 the fast informed bound (Hauskrecht 2000), which is never above the fully observed problem's; then the
 sawtooth interpolation between beliefs whose bound is known to be lower.
 
-The first bounds are fixed points v = Hv of operators that never lower v where it rises, and that raise it by the
-discount times c if v rises by c. So v + min(Hv - v) / (1 - discount) is below the fixed point and v + max(Hv - v) /
-(1 - discount) above it, for any v (MacQueen 1966): they are bounds however early the iteration ends.
+The first bounds are fixed points v = Hv of monotone operators with H(v + c) = Hv + discount * c. So, for any v,
+v + min(Hv - v) / (1 - discount) is below the fixed point and v + max(Hv - v) / (1 - discount) above it (MacQueen 1966):
+they are bounds however early the iteration ends.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORTHWHILE = 1e-3
 
 
 class Joint(NamedTuple):
-    """All that can happen: entry i is T_a(s, s') O_a(s', o); sorted by action, state, observation.
+    """All possible steps: entry i is T_a(s, s') O_a(s', o); sorted by action, state, observation.
 
     ``start[a * n + s]`` is the first entry of an action in a state.
     """
@@ -152,7 +152,7 @@ def _spread(change: np.ndarray, gamma: float) -> float:
 
 
 def _accuracy(reward: np.ndarray) -> float:
-    """How close to the solution is close enough."""
+    """Required accuracy of a solution."""
     return 1e-6 * max(1.0, float(np.abs(reward).max()))
 
 

@@ -123,9 +123,9 @@ class GridSearch:
         return GridBelief(cells[there], column[there] / np.float32(spread.probability[edge]))
 
     def observe(self, belief: GridBelief, observation: int) -> GridBelief:
-        """What is believed after an observation without a move: the first of a search.
+        """The belief after an observation without a move: the first of a search.
 
-        An observation that was held impossible changes nothing.
+        An impossible observation changes nothing.
         """
         weights = belief.weights * self.chances[observation, belief.cells]
         total = weights.sum()
@@ -203,7 +203,7 @@ class GridVectors:
     def _start_blind(self) -> None:
         """Blind policies: go one way for ever, or some cells to one side and then one way for ever.
 
-        From every cell, one of these arrives, so that no belief is worthless.
+        From every cell, one of these arrives, so every belief has a positive value.
         """
         model = self._model
         for action in range(model.n_actions):
@@ -220,7 +220,7 @@ class GridVectors:
         self.first = len(self)
 
     def _before(self, value: np.ndarray, action: int) -> np.ndarray:
-        """Value of an action without looking, if ``value`` follows it."""
+        """Value of an action without an observation, if ``value`` follows it."""
         model = self._model
         following = model.successor[:, action]
         return np.where(model.in_target, 0.0, np.where(following < 0, 1.0, model.discount * value[following]))
@@ -308,7 +308,7 @@ class GridVectors:
         if not kept:
             return
         chosen = kept[0]
-        for number, old in enumerate(chosen):  # in place, and the others' room is used again
+        for number, old in enumerate(chosen):  # in place; the room of the others is reused
             if number != old:
                 lanes = self._tiles[old // kernel.LANES, :, old % kernel.LANES]
                 self._tiles[number // kernel.LANES, :, number % kernel.LANES] = lanes

@@ -1,12 +1,12 @@
-"""What the solver asks of a POMDP, whatever it is made of.
+"""The interface between the solver and a POMDP.
 
-A belief lives in a *block*: a set of states that holds every belief the agent can have there. A model that
-has nothing to observe for certain has one block; where something is fully observed (a robot's position),
+A belief belongs to a *block*: a set of states that contains every belief the agent can have there. A model
+without fully observed variables has one block; where something is fully observed (a robot's position),
 blocks are small, and so are their alpha vectors. From a block, the possible steps are its *edges*, one per
 action and observation, each of which leads into one block.
 
 A :class:`Spread` is a belief together with all its children, computed at once. Solver, bounds and policies
-work on spreads; only the model knows what is inside. There are two models, :class:`~gridsearch.GridSearch` and
+work on spreads; only the model knows their form. There are two models, :class:`~gridsearch.GridSearch` and
 :class:`~blocks.BlockModel`, and each has its own ``Vectors`` and ``Upper``. All have these methods.
 
 Model
@@ -20,14 +20,13 @@ Vectors, the lower bound: alpha vectors, numbered within their block
     action followed by those picked for each edge. ``improve(spread, since, lower, pick)``: raise each child's lower
     bound by the vectors added after ``since``. ``value(belief, number)``: inner product. ``best(belief)``: number
     and value of the best vector. ``used``: how many there are in each block. ``keep(kept)``: drop all others in some
-    blocks; numbers by block. ``first``: so many are never dropped.
+    blocks; numbers by block. ``first``: number that are never dropped.
 Upper, the upper bound
     ``states(block)``: of each state. ``at(belief)``: of one belief. ``children(spread, since, upper, action)``: lower
     those of all children, or an action's, by what was learned after ``since``, or if that is -1, by the first bound.
-    ``learn(belief, value)``: the value is at most this. ``interpolates``: whether others learn from that.
+    ``learn(belief, value)``: the value is at most this. ``interpolates``: whether this lowers other bounds.
 
-Both bounds count what was added to them in a ``stamp``: what has been compared at this moment need not be compared
-again. ``bytes`` is the memory they take.
+Both bounds count additions in a ``stamp``, so that nothing is compared twice. ``bytes`` is the memory they take.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Edges:
 class Spread:
     """A belief and its children, which are in the model's own form.
 
-    ``reward`` is what each action is expected to pay, float64[action]; ``probability`` that of each edge of the
+    ``reward`` is the expected reward of each action, float64[action]; ``probability`` that of each edge of the
     block, float64[edge].
     """
 
@@ -75,13 +74,13 @@ class Spread:
 
 
 def entropy(weights: np.ndarray) -> float:
-    """How uncertain a belief of these weights is, in bits."""
+    """Entropy of a belief with these weights, in bits."""
     weights = weights[weights > 0]
     return float(-(weights * np.log2(weights)).sum())
 
 
 def grown(array: np.ndarray, size: int) -> np.ndarray:
-    """``array`` with room for ``size`` rows, and then some."""
+    """``array`` with room for at least ``size`` rows."""
     if size <= len(array):
         return array
     larger = np.empty((max(size, 8, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)

@@ -2,9 +2,9 @@
 
 ``by_bounds`` is the published algorithm (Kurniawati, Hsu and Lee 2008, Algorithm 2): follow the action with
 the best upper bound and the observation with the most uncertain outcome, for as long as that may still
-matter at the root. ``by_policy`` plays the present policy against observations drawn from the model: what it
-visits is what the policy will need, and the lower bound rises fastest. ``by_upper`` does nothing for the
-lower bound, and lowers the upper one at a fraction of the cost.
+matter at the root. ``by_policy`` follows the current policy, with observations drawn from the model: it visits
+the beliefs that the policy needs, and the lower bound rises fastest. ``by_upper`` does nothing for the lower
+bound, and lowers the upper one at a fraction of the cost.
 
 Each walks down from the root, then backs up along the way, and returns the number of backups.
 """
@@ -20,7 +20,7 @@ from whiffclock.pomdp.tree import DEEPEST, Tree
 
 Walk = list[tuple[int, Spread]]
 
-#: A gap below this share of what matters no more is closed, whatever the guess.
+#: A gap below this share of the allowed gap counts as closed.
 _CLOSED = 1e-3
 
 #: New beliefs on one walk of :func:`by_upper`.
@@ -48,10 +48,9 @@ def descend(tree: Tree, node: int, spread: Spread, edge: int) -> tuple[int, Spre
 
 
 class Predictor:
-    """Guesses the value of a belief from that of similar ones: like upper bound at first, like entropy.
+    """Predicts the value of a belief from beliefs with a similar first upper bound and entropy.
 
-    The guess is the mean lower bound of the visited beliefs in the same bin; in an empty bin, the upper bound,
-    which expects the best.
+    The prediction is the mean lower bound of the visited beliefs in the same bin; in an empty bin, the upper bound.
     """
 
     def __init__(self, tree: Tree, bins: int = 10) -> None:
@@ -73,13 +72,13 @@ class Predictor:
             sums[1] += (float(self._tree.lower[node]) - sums[1]) / sums[0]
 
     def __call__(self, node: int) -> float:
-        """The guess."""
+        """The prediction."""
         sums = self._bins.get(self._bin.get(node, (0, 0)))
         return float(self._tree.upper[node]) if sums is None else sums[1]
 
 
 def by_bounds(tree: Tree, epsilon: float, predictor: Predictor, *, onward: bool = False) -> int:
-    """The published sampling: deep where it may pay, until the gap is ``epsilon`` as seen from the root.
+    """The published sampling: deep where it may help, until the gap is ``epsilon`` as seen from the root.
 
     ``floor`` and ``ceiling`` are the lower and the upper bound that the belief at hand would need for the root to
     be improved or closed; ``allowed`` is the gap that matters no more, this far from the root. A walk that goes
@@ -138,12 +137,12 @@ def _most_uncertain(
 
 
 def by_policy(tree: Tree, rng: np.random.Generator, depth: int) -> int:
-    """Play the present policy once."""
+    """Follow the current policy once."""
     return _climb(tree, played(tree, rng, depth))
 
 
 def played(tree: Tree, rng: np.random.Generator, depth: int) -> Walk:
-    """One search by the present policy, against observations drawn from the model."""
+    """One search by the current policy, with observations drawn from the model."""
     node, spread, walk = 0, tree.root, Walk()
     while len(walk) < depth and not (walk and tree.late()):
         walk.append((node, spread))
@@ -174,7 +173,7 @@ def by_upper(tree: Tree, rng: np.random.Generator, depth: int) -> int:
 
 
 def _draw(tree: Tree, node: int, action: int, weight: np.ndarray, drawn: float) -> int:
-    """The edge of an action into whose share of the weights ``drawn`` falls; -1 beyond them all."""
+    """The edge of an action whose interval of the cumulated weights contains ``drawn``; -1 beyond them all."""
     of = tree.of_action(node, action)
     share = weight[of].cumsum()
     return -1 if drawn >= share[-1] else of.start + int(share.searchsorted(drawn, side="right"))

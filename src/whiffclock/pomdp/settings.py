@@ -1,4 +1,4 @@
-"""Settings of the solver, apart from it: they can be read without compiling kernels."""
+"""Settings of the solver, in a module of their own that does not compile kernels."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -13,11 +13,11 @@ class SolverSettings(Settings):
     """When to stop, and how to sample.
 
     The budget is in ``seconds`` or ``backups``, or both; None: no limit. ``"published"`` is the algorithm of 2008.
-    ``"policy"`` plays the present policy, which raises the lower bound fastest, but may stay with a policy that is not
-    the best. ``"mixed"`` takes turns between the two, and what else lowers the upper bound.
+    ``"policy"`` follows the current policy, which raises the lower bound fastest, but may stay with a policy that is
+    not the best. ``"mixed"`` alternates between the two and other walks that lower the upper bound.
     """
 
-    seconds: Annotated[float | None, "Time to solve for."] = 60.0
+    seconds: Annotated[float | None, "Time limit."] = 60.0
     backups: Annotated[int | None, "Number of backups; unlike seconds, it gives the same result every time."] = None
     gap: Annotated[float, "Stop when the bounds at the root are this close."] = 1e-3
     megabytes: Annotated[float, "Memory for vectors, tree and points (not the model); the solver stops at it."] = 1000.0

@@ -27,8 +27,8 @@ from whiffclock.pomdp.start import Start, add_start, require_in_order
 from whiffclock.pomdp.tree import Tree
 
 #: Shares of the backups when ways of sampling take turns. Where the upper bound does not interpolate, ten backups
-#: of :func:`by_upper` cost about as much as one of the others; a few of :func:`by_bounds` are needed all the same:
-#: left to itself, a policy never tries what it holds to be worse.
+#: of :func:`by_upper` cost about as much as one of the others; a few of :func:`by_bounds` are needed as well: by
+#: itself, a policy never tries actions that it rates lower.
 _SHARES = {"mixed": {"policy": 2.0, "bounds": 1.0}, "published": {"bounds": 1.0}, "policy": {"policy": 1.0}}
 _SHARES_APART = {"policy": 1.0, "bounds": 0.1, "upper": 10.0}
 _BY = {"policy": by_policy, "upper": by_upper}
@@ -41,7 +41,7 @@ Report = Callable[["Progress"], None]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the solver has come."""
+    """The state of the solver at one time."""
 
     lower: float
     upper: float
@@ -56,8 +56,8 @@ class Progress:
 class Solution:
     """A policy as alpha vectors, and what is known of its value.
 
-    ``ended`` says why the solver stopped, ``hurried`` that the time was too short to solve the first bounds, so that
-    looser ones were used; ``history`` how the bounds came together.
+    ``ended`` says why the solver stopped, ``loose_first_bounds`` whether the time was too short to solve the first
+    bounds, so that looser ones were used; ``history`` has the bounds over time.
     """
 
     model: Any
@@ -67,13 +67,18 @@ class Solution:
     backups: int
     seconds: float
     ended: str
-    hurried: bool
+    loose_first_bounds: bool
     history: list[Progress] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Summary in plain values."""
         bounds = {"lower": self.lower, "upper": self.upper, "gap": self.upper - self.lower}
-        return {**bounds, **asdict(self.history[-1]), "ended": self.ended, "hurried": self.hurried}
+        return {
+            **bounds,
+            **asdict(self.history[-1]),
+            "ended": self.ended,
+            "loose_first_bounds": self.loose_first_bounds,
+        }
 
 
 def solve(
@@ -95,7 +100,7 @@ class _Run:
         self.end = self.clock + seconds
         self.model, self.vectors = model, model.vectors(self.clock + _FIRST_LOWER * seconds)
         self.bound = model.upper(self.clock + _FIRST * seconds)
-        self.hurried = self._elapsed() > _FIRST * seconds
+        self.loose_first_bounds = self._elapsed() > _FIRST * seconds
         add_start(model, self.vectors, self.bound, start)
         self.tree = Tree(model, self.vectors, self.bound, self.end)
         self.rng = np.random.default_rng(settings.seed)
@@ -119,10 +124,10 @@ class _Run:
         prune(self.tree)
         progress(last := self._record())
         found = last.lower, last.upper, last.backups, last.seconds
-        return Solution(self.model, self.vectors, *found, ended, self.hurried, self.history)
+        return Solution(self.model, self.vectors, *found, ended, self.loose_first_bounds, self.history)
 
     def _sample(self) -> None:
-        """One walk of whichever way of sampling has had fewer backups."""
+        """One walk of the way of sampling that is most behind its share of backups."""
         shares = _SHARES[self.settings.sampling]
         if self.settings.sampling == "mixed" and not self.bound.interpolates:
             shares = _SHARES_APART
@@ -162,7 +167,7 @@ class _Run:
 
 @contextmanager
 def _interrupt() -> Iterator[threading.Event]:
-    """Ctrl-C sets a flag, so that the solver can finish what it is at; a second one is not held back."""
+    """Ctrl-C sets a flag, so that the solver can finish its current step; a second one raises KeyboardInterrupt."""
     flag, before = threading.Event(), signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread():
         yield flag

@@ -1,7 +1,7 @@
 """Vectors to start from: those of a policy solved before, checked to be lower bounds.
 
-A set of vectors that the solver has pruned is no longer its own proof: a vector may rest on others that are
-gone. So three things are checked that hold for every such set. No vector may promise more in a state than that
+Vectors that the solver has pruned cannot be verified one by one: a vector may depend on others that were dropped.
+So three things are checked that hold for every such set. No vector may promise more in a state than that
 state is worth if it is known. The policy of the vectors must earn what they promise at the initial belief: let
 V(b) be the best vector at b, and follow the action that maximises
 

@@ -14,7 +14,7 @@ from whiffclock.archive import MOST_BYTES
 from whiffclock.params import require
 
 SUM_TOLERANCE = 1e-4
-"""How far from one probabilities may sum, since files print few digits; readers then scale them to sum to one."""
+"""Allowed deviation of a sum of probabilities from one, since files print few digits; readers then rescale them."""
 
 _LARGEST_REWARD = 1e100
 
@@ -72,8 +72,8 @@ def _require_stochastic(matrix: sp.csr_array, shape: tuple[int, int], what: str)
     require(proper, f"The {what} sums to {sums[worst]:g} in state {worst}; it must sum to one.")
 
 
-class Piece(NamedTuple):
-    """A vector that says something of some states only, and its action."""
+class PartialVector(NamedTuple):
+    """A vector that is defined on some states only, and its action."""
 
     states: np.ndarray
     values: np.ndarray

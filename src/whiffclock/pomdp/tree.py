@@ -1,8 +1,8 @@
 """The tree of beliefs that sampling has reached, as arrays that grow.
 
 A node is a belief that was visited: its bounds, and for every edge of its block the bounds of the child and
-the vector that gives the lower one. Beliefs themselves are not kept: whoever walks down the tree computes
-them on the way, and a million nodes fit into a few hundred megabytes.
+the vector that gives the lower one. Beliefs themselves are not kept: walks down the tree recompute them, so
+a million nodes fit into a few hundred megabytes.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Where jobs run: threads of this process, local processes, or a Dask cluster.
 
-A job's result depends on its own settings and seed alone: every engine gives the same bits, with any number of workers.
+A job's result depends only on its settings and seed: every engine gives the same bits, with any number of workers.
 
 Threads are the default. The kernels release the interpreter's lock, so threads use all cores, share one copy of the
 plume, and need no start-up. Processes and Dask workers are in :mod:`whiffclock.runs.remote`.
@@ -31,7 +31,7 @@ class Stopped(Exception):  # noqa: N818 - not an error
 
 
 class EngineError(RuntimeError):
-    """Workers, or their scheduler, are gone; the message is one sentence. Finished results are kept."""
+    """Workers, or their scheduler, have been lost; the message is one sentence. Finished results are kept."""
 
 
 def cores() -> int:
@@ -60,7 +60,7 @@ class EngineSettings(Settings):
 
     @property
     def at_once(self) -> int:
-        """Number of workers, where they are ours."""
+        """Number of local workers."""
         return self.workers or cores()
 
     def open(self, say: Say = lambda line: None) -> AbstractContextManager[Engine]:
@@ -102,7 +102,7 @@ def run_jobs(jobs: Sequence[Work[Result]], workers: int, progress: Callable[[int
                 stop.set()
 
     # A pool's wait() holds a lock per pending job, and Ctrl-C in the middle of it leaves some locked for ever;
-    # a queue has no such moment.
+    # a queue does not have this problem.
     threads = [threading.Thread(target=work, daemon=True) for _ in range(max(1, min(workers, len(jobs))))]
     results: dict[int, Result] = {}
     try:

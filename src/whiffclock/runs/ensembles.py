@@ -1,7 +1,7 @@
 """Ensembles: the trainings, tests and choices that ``train``, ``compare`` and ``reproduce`` share.
 
 tau of the two-Q agents is chosen per environment: of the values of a scan, the one whose agents took closest to half of
-their training decisions in Q+ (their mean; of two equally close, the smaller). Cast-and-surge has the angle with the
+their training decisions in Q+ (their mean; of two equally close, the smaller). Cast-and-surge uses the angle with the
 highest mean G.
 """
 
@@ -39,7 +39,7 @@ from whiffclock.runs.store import Store
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Values of tau in the scan; with 1, they bracket an even division of decisions in the densest plume as well.
+#: Values of tau in the scan; 1 is needed to divide decisions evenly in the densest plume.
 TAUS = (1, 2, 3, 5, 8, 12, 20, 35, 60)
 #: The one tau of the 2Q^h agents, which are never retrained.
 HEURISTIC_TAU = 10
@@ -93,7 +93,7 @@ def choose_tau(
 
 
 def best(evaluations: Sequence[Evaluation]) -> int:
-    """The one with the highest mean G; of equals, the first."""
+    """Index of the evaluation with the highest mean G; the first if there are several."""
     return int(np.argmax([evaluation.mean("G") for evaluation in evaluations]))
 
 
@@ -101,7 +101,7 @@ class PolicyFolder(JobStore):
     """Policies of the ``named`` trainings in files with names, ``<environment>/<agent>-seed00.npz``.
 
     All other results are in a hidden run store. ``force`` replaces policies made with other settings, which are refused
-    otherwise. What is in ``store`` gets its file without training, and what is trained is kept there as well.
+    otherwise. Results that ``store`` has are not trained again, and new ones are also stored there.
     """
 
     def __init__(self, folder: Path, named: Sequence[Train], store: Store | None = None, force: bool = False) -> None:
@@ -135,13 +135,13 @@ class PolicyFolder(JobStore):
 
 
 def policy_path(folder: Path, job: Train) -> Path:
-    """Where the policy of a training is kept under a name."""
+    """The named file of the policy of a training."""
     kind = job.memory.name.lower() + "".join(f"-tau{tau}" for tau in job.memory.spec.get("taus", ()))
     return folder / environment_name(job.threshold) / f"{kind}-seed{job.seed:02d}.npz"
 
 
 def _holds(path: Path, job: Train, force: bool) -> bool:
-    """Whether the finished policy of this very training is there; with ``force``, another one may be in its place."""
+    """Whether the file has the finished policy of this training; with ``force``, it may hold another one."""
     if not path.exists():
         return False
     try:

@@ -1,4 +1,4 @@
-"""Jobs: what is to be computed, as data.
+"""Jobs: computations described as data.
 
 A job is a small frozen dataclass that pickles. Its fields determine its result; a plume is named by its fingerprint,
 and a job that another one depends on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a
@@ -24,11 +24,11 @@ from whiffclock.plume import Plume
 from whiffclock.runs.engine import run_jobs
 from whiffclock.runs.store import Label, Store
 
-#: About what one core does on the built-in plume; work that is not made of searches is counted in this measure.
+#: Speed of one core on the built-in plume; other work is converted to searches by its time.
 SEARCHES_PER_SECOND = 270_000
 #: Called with the amount of work done since the last call, in searches; raises to stop.
 Tick = Callable[[int], None]
-#: Metadata of a field that has no part in what determines a result.
+#: Metadata of a field that does not affect the result.
 CARRIED = {"described": False}
 
 
@@ -36,8 +36,8 @@ CARRIED = {"described": False}
 class Job:
     """Base of all jobs.
 
-    ``kind`` is the folder of its results in a store; ``verb`` what it does with its agent; ``revision`` is raised when
-    the same job gives another result than before. Results of cheap jobs are not ``kept``, but computed when needed.
+    ``kind`` is the folder of its results in a store; ``verb`` what it does with its agent; ``revision`` is increased
+    when the same job gives a different result. Results of cheap jobs are not ``kept``, but computed when needed.
     """
 
     kind: ClassVar[str]
@@ -81,7 +81,7 @@ class Job:
         return own.union(*(other.thresholds for other in self.needs.values()))
 
     def cost(self, plume: Plume) -> int:
-        """About how much work it is, in searches: one episode of training, or one search of a table policy."""
+        """Approximate work, in searches: one episode of training, or one search of a table policy."""
         return 0
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Any:
@@ -141,14 +141,14 @@ class Account:
 
 def run(job: Job, plume: Plume, store: JobStore | None = None, tick: Tick | None = None) -> Any:
     """The result of a job: from the store, or computed with the jobs it depends on, and stored."""
-    at_hand = store if job.kept else None
-    if at_hand is not None and at_hand.has(job):
-        return at_hand.load(job, plume)
+    cache = store if job.kept else None
+    if cache is not None and cache.has(job):
+        return cache.load(job, plume)
     require_plume(job, plume)
     needed = {name: run(other, plume, store) for name, other in job.needs.items()}
     result = job.compute(plume, needed, tick or (lambda amount: None))
-    if at_hand is not None:
-        at_hand.save(job, result)
+    if cache is not None:
+        cache.save(job, result)
     return result
 
 
@@ -183,7 +183,7 @@ Engine = Callable[[Sequence[Job], Plume, JobStore, Tick | None], list[float]]
 
 
 def threads(workers: int) -> Engine:
-    """Jobs on threads of this process, which keep each result at once: an interruption loses only unfinished jobs."""
+    """Jobs on threads of this process; each result is stored immediately, so only unfinished jobs can be lost."""
 
     def compute(jobs: Sequence[Job], plume: Plume, store: JobStore, progress: Tick | None) -> list[float]:
         done = {job.key: threading.Event() for job in jobs}
@@ -219,7 +219,7 @@ def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.
     """Run one job after those it depends on; returns core-seconds."""
     for other in nested(job):
         while other.key in done and not done[other.key].wait(0.2):
-            tick(0)  # dependencies come first in the order of jobs: a worker has it, or it failed
+            tick(0)  # dependencies come first in the order of jobs: a worker runs it, or it failed
     start, left = time.thread_time(), job.cost(plume)
 
     def limited(amount: int) -> None:
@@ -242,5 +242,5 @@ def nested(job: Job) -> Iterator[Job]:
 
 
 def work_in(jobs: Iterable[Job], plume: Plume) -> int:
-    """Work of some jobs, in searches; a job that comes up twice counts once."""
+    """Work of some jobs, in searches; each job is counted once."""
     return sum(job.cost(plume) for job in {job.key: job for job in jobs}.values())

@@ -1,8 +1,8 @@
 """Engines in other processes: local ones, or the workers of a Dask cluster.
 
 A worker gets a job, the results it depends on, and the whiffs of the plume at the thresholds it needs, which it keeps
-for later jobs: about a megabyte each, whatever the size of the odor field. It sends back the arrays of the result,
-which this process stores. Scheduling, work stealing and retries are left to the pool or to Dask.
+for later jobs: about a megabyte each for the built-in plume. It sends back the arrays of the result, which this process
+stores. Scheduling, work stealing and retries are left to the pool or to Dask.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from whiffclock.runs.store import Store
 
 Arrays = dict[str, np.ndarray]
 
-#: Jobs handed out at the same time; the others wait here, not in the memory of a scheduler.
+#: Jobs submitted at the same time; the others wait here, not in the memory of a scheduler.
 _MOST_HANDED_OUT = 1000
 #: How often local processes are started again after one of them died.
 _MOST_DEATHS = 3
@@ -77,7 +77,7 @@ def _writable(array: np.ndarray) -> np.ndarray:
 
 
 class Sent(JobStore):
-    """Results in memory, by key: those that came with a job, and its own."""
+    """Results in memory, by key: those sent with a job, and its own."""
 
     def __init__(self, arrays: dict[str, Arrays]) -> None:
         super().__init__(Store(Path()))
@@ -106,9 +106,9 @@ def _needed(job: Job, plume: Plume, store: JobStore) -> dict[str, Arrays]:
 
 
 class Remote:
-    """Base of these engines: hands out jobs when what they depend on is there, and stores their results.
+    """Base of these engines: submits jobs when the jobs they depend on are finished, and stores their results.
 
-    Subclasses give an executor, and say how whiffs reach a worker. It is used in a ``with`` statement.
+    Subclasses provide an executor and send whiffs to workers. Use it in a ``with`` statement.
     """
 
     executor: Executor
@@ -122,11 +122,11 @@ class Remote:
         raise NotImplementedError
 
     def submit(self, job: Job, *args: Any) -> Future[tuple[Arrays, float]]:
-        """Hand out a job."""
+        """Submit a job."""
         return self.executor.submit(perform, job, *args)
 
     def restart(self, error: BaseException) -> None:
-        """Replace the workers, if that mends the error; otherwise raise it."""
+        """Replace the workers, if that helps; otherwise raise the error."""
         raise error
 
     def __call__(self, jobs: Sequence[Job], plume: Plume, store: JobStore, progress: Tick | None) -> list[float]:
@@ -197,7 +197,7 @@ class Processes(Remote):
         died = "a worker process died; it was killed, or memory ran out"
         if self._deaths > _MOST_DEATHS:
             raise EngineError(f"{died} ({self._deaths} times)") from error
-        self.say(f"whiffclock: {died}. Its jobs begin again.")
+        self.say(f"whiffclock: {died}. Its jobs are started again.")
         self.executor.shutdown()
         self._start()
 
@@ -223,7 +223,7 @@ class Cluster(Remote):
     def __enter__(self) -> Self:
         distributed = _distributed()
         for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # the engine says what a user should know
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # the engine reports what a user should know
         with ExitStack() as stack:
             where = self._scheduler
             if where is None:
@@ -257,7 +257,7 @@ class Cluster(Remote):
         if isinstance(error, KilledWorker):
             raise EngineError(f"{error.allowed_failures + 1} Dask workers died in the same job") from error
         if isinstance(error, CancelledError):
-            raise EngineError("the Dask scheduler is gone") from error
+            raise EngineError("the connection to the Dask scheduler was lost") from error
         raise error
 
     def __exit__(self, *_: object) -> None:

@@ -38,7 +38,7 @@ from whiffclock.search import start_cells
 if TYPE_CHECKING:
     import xarray as xr
 
-#: A calibration trains this many agents at most, each for about this many steps, and no fewer episodes than these.
+#: An estimate of time trains at most this many agents, each for about this many steps and at least these episodes.
 _SAMPLED, _SAMPLED_STEPS, _FEWEST_EPISODES = 8, 10**7, 600
 
 
@@ -98,7 +98,7 @@ class Sweep:
         return made
 
     def _facts(self) -> dict[str, str]:
-        """What was given, what is the same at all points, and on what it ran."""
+        """Given settings, settings that are the same at all points, and plumes."""
         grid = self.grid
         given = {name: labels(values).tolist() for name, values in grid.values.items()}
         resolved = [_resolved(test) for test in self.tests]
@@ -202,7 +202,7 @@ def _own(kind: type[Settings], point: Mapping[str, Any], table: str = "") -> dic
 
 
 def _refused(grid: Grid, point: Mapping[str, Any], sentence: str) -> InputError:
-    """Say at which point something is impossible: its swept settings, and others that the sentence names."""
+    """An error that names its point: the swept settings, and others that the sentence mentions."""
     named = [name for name in point if name in grid.swept or re.search(rf"\b{name.rpartition('.')[2]}\b", sentence)]
     lines = {name: grid.place.line(name) for name in named}
     said = [_said({name: point[name]}) + f" (line {line})" * (line is not None) for name, line in lines.items()]

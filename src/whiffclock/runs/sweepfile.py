@@ -34,7 +34,7 @@ from whiffclock.params import (
     require_threshold,
 )
 
-#: What stands for the built-in plume, for no blank threshold, and for a value that follows another setting.
+#: Names of the built-in plume, of no blank threshold, and of a value that is taken from another setting.
 BUILTIN, NO_TAU, OWN = "builtin", "none", "own"
 #: Settings that have the name of their class.
 CLASSES = {"": (LearningSettings, WorldSettings), "evaluation.": (EvaluationSettings,)}
@@ -116,7 +116,7 @@ def _text(path: Path) -> str:
 
 
 def _syntax_error(place: Place, message: str) -> InputError:
-    """What tomllib says, in one sentence with the line in front."""
+    """The message of tomllib as one sentence, with the line in front."""
     found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", message)
     line = int(found[1] or place.text.rstrip().count("\n") + 1) if found else None
     what = message[: found.start()] if found else message
@@ -171,7 +171,7 @@ def known_settings() -> dict[str, Any]:
 
 
 def memory_settings(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of some settings that are settings of a memory, under the names that memories have for them."""
+    """The settings of a memory among some settings, under the memory's names for them."""
     names = {_NAMES.get(name, name): name for make in MAKERS.values() for name in get_type_hints(make)}
     own = {name for classes in CLASSES.values() for one in classes for name in get_type_hints(one)}
     return {names[name]: value for name, value in values.items() if name in names and name not in own}
@@ -203,13 +203,13 @@ def _settings(content: Mapping[str, Any], table: str = "") -> Iterator[tuple[str
 
 
 def _plain(value: Any) -> Any:
-    """A value as TOML would have it; in a notebook it may come from NumPy, or be a range."""
+    """A value in the types of TOML; in a notebook it may come from NumPy, or be a range."""
     value = value.tolist() if hasattr(value, "tolist") else value
     return [_plain(one) for one in value] if isinstance(value, list | tuple | range) else value
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    """Say that a setting is not known, and which one may be meant."""
+    """A sentence about an unknown setting, with the most similar known one."""
     last = name.rpartition(".")[2].lower()
     meant = [_ALSO_CALLED[last]] if last in _ALSO_CALLED else [one for one in known if one.endswith(f".{last}")]
     meant = [last] if last in known else meant or get_close_matches(name.lower(), known, 1)
@@ -285,7 +285,7 @@ def _wanted(kind: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value as it would stand in a file, in few characters."""
+    """A value as in a file, shortened."""
     text = str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

@@ -50,7 +50,7 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
         kept = f"the same command continues from {checkpoint}" if checkpoint.exists() else "there is no checkpoint yet"
         opt.messages.print(f"whiffclock: stopped; {kept}.")
         raise typer.Exit(130) from None
-    store(plume, out)
+    write(plume, out)
     checkpoint.unlink(missing_ok=True)
 
 
@@ -71,7 +71,7 @@ def standin(
     from whiffclock.plume.standin import standin_plume
 
     require_target(out, force)
-    store(standin_plume(snapshots, length, width, seed), out)
+    write(standin_plume(snapshots, length, width, seed), out)
 
 
 def require_target(out: Path, force: bool) -> None:
@@ -80,8 +80,8 @@ def require_target(out: Path, force: bool) -> None:
     opt.require_new(out, force)
 
 
-def store(plume: Plume, out: Path) -> None:
-    """Write a plume and print what it is."""
+def write(plume: Plume, out: Path) -> None:
+    """Write a plume and print its origin and size."""
     from whiffclock.plume.files import write_plume
 
     write_plume(plume, out)

@@ -40,7 +40,7 @@ _EXCEPTIONS = {("on a whiff, own mask", "backtracking_initiation")}
 def measure(
     data: ds.Datasets, name: str, ensemble: str = ds.SINGLE, mode: str = ds.MODE, **selected: str
 ) -> xr.DataArray:
-    """A metric of void trajectories [environment, agent]; a return that never begins is infinitely late."""
+    """A metric of void trajectories [environment, agent]; a return that never begins counts as infinitely late."""
     chosen = ds.recovery(data, ensemble, mode, **selected)
     values = chosen["geometry_of"].sel(geometry=name, drop=True)
     late = name == "backtracking_initiation"
@@ -81,7 +81,7 @@ def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
     trends = {name: _trend(rng, data, name) for name in _GROWING}
     certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name], LEVEL)[0] > 0]
     if not certain:
-        return Evidence([], why="None of the three trends is certain here in the first place, so none can survive.")
+        return Evidence([], why="None of the three trends is certain in the main ensembles, so none can be tested.")
     cuts = [name for name in TRUNCATIONS if name != MAIN_TRUNCATION and "upwind_search" in certain]
     draws = {f"upwind search (truncation: {cut})": _trend(rng, data, "upwind_search", truncation=cut) for cut in cuts}
     for condition, ensemble in ds.CONDITIONS.items():
@@ -117,7 +117,7 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
 class Histories:
     """Weighted branches of one environment, their searches, and how often each draw has each search.
 
-    Branches of one search have much in common, so it is searches that are resampled and counted.
+    Branches of one search are correlated, so searches are resampled and counted.
     """
 
     values: xr.DataArray  # [branch, geometry]
@@ -125,7 +125,7 @@ class Histories:
     search: np.ndarray  # int[branch]
     drawn: np.ndarray  # float[draw, search]
     effective: float  # number of searches
-    fewest: int  # effective searches below which there are none
+    fewest: int  # effective searches needed for an interval
 
     @classmethod
     def of(cls, branches: xr.Dataset, fewest: int, rng: np.random.Generator) -> Histories:
@@ -141,7 +141,7 @@ class Histories:
         by_search = np.zeros((self.drawn.shape[1], len(values)))
         np.add.at(by_search, (self.search, place), self.weight)
         weights = np.vstack([by_search.sum(axis=0), self.drawn @ by_search])
-        weights[~weights.any(axis=1)] = 1  # where no branch has any weight, all are alike
+        weights[~weights.any(axis=1)] = 1  # where no branch has any weight, all count the same
         n = int(self.effective) if self.effective >= self.fewest else 0
         value, *draws = weighted_quantiles(values, weights, levels)
         pairs = zip(value, np.array(draws).T, strict=True)

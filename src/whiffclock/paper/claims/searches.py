@@ -39,8 +39,8 @@ Pair = tuple[Ensemble, Ensemble]
 _DENSE, _SPARSE = ("denser", "dense"), ("sparse", "sparser")
 
 
-def home(data: ds.Datasets, kind: str, variable: str, **selected: str | int) -> xr.DataArray:
-    """A variable of the searches of a kind of agent, each in the environment that it belongs to."""
+def own(data: ds.Datasets, kind: str, variable: str, **selected: str | int) -> xr.DataArray:
+    """A variable of the searches of a kind of agent, in its training environment."""
     return ds.where_trained(data.searches[variable], kind).sel(selected, drop=True)
 
 
@@ -55,11 +55,11 @@ def _sampled(data: ds.Datasets, kind: str) -> xr.DataArray:
 
 
 class Scale:
-    """The gap of each environment, with weights of the strata that are drawn for it and for what it measures."""
+    """The gap of each environment; it and the differences that it scales use the same resampled strata."""
 
     def __init__(self, data: ds.Datasets, rng: np.random.Generator) -> None:
         self.strata = resampled(data.searches.sizes["stratum"], rng)
-        best = home(data, ds.BAYES, "strata", metric="G", agent=0)
+        best = own(data, ds.BAYES, "strata", metric="G", agent=0)
         gaps = each(best - _sampled(data, ds.CAST).isel(agent=0, drop=True), "stratum")
         self.gaps = {name: over_strata(one, self.strata) for name, one in gaps.items()}
 
@@ -93,7 +93,7 @@ def _more_often(label: str, pair: Pair, wanted: Margins, of: str = "G", reason: 
 
 def _with_single(data: ds.Datasets, kind: str, rng: np.random.Generator, strata: np.ndarray) -> dict[str, Pair]:
     """G of a kind of agent, and of single-Q, by environment."""
-    values = (each(home(data, one, "strata", metric="G"), "agent", "stratum") for one in (kind, ds.SINGLE))
+    values = (each(own(data, one, "strata", metric="G"), "agent", "stratum") for one in (kind, ds.SINGLE))
     one, single = ({name: ensemble(g, rng, strata) for name, g in returns.items()} for returns in values)
     return {name: (one[name], single[name]) for name in one}
 
@@ -101,7 +101,7 @@ def _with_single(data: ds.Datasets, kind: str, rng: np.random.Generator, strata:
 @evidence("C1")
 def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     strata = resampled(data.searches.sizes["stratum"], rng)
-    gains = home(data, ds.SINGLE, "strata", metric="G") - home(data, ds.CAST, "strata", metric="G", agent=0)
+    gains = own(data, ds.SINGLE, "strata", metric="G") - own(data, ds.CAST, "strata", metric="G", agent=0)
     parts = []
     for name, one in each(gains, "agent", "stratum").items():
         found = ensemble(one, rng, strata)
@@ -113,7 +113,7 @@ def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
 @evidence("C2")
 def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     scale = Scale(data, rng)
-    bayes, single = home(data, ds.BAYES, "strata", metric="G", agent=0), home(data, ds.SINGLE, "strata", metric="G")
+    bayes, single = own(data, ds.BAYES, "strata", metric="G", agent=0), own(data, ds.SINGLE, "strata", metric="G")
     odd = data.searches["stratum"] % 2 == 1
 
     def lead(half: xr.DataArray) -> xr.DataArray:
@@ -129,8 +129,8 @@ def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
 
 @evidence("C3")
 def _success(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    rates = over_each(home(data, ds.SINGLE, "strata", metric="f+"), rng, resampled(data.searches.sizes["stratum"], rng))
-    best = each(home(data, ds.SINGLE, "mean", metric="f+").max("agent"))
+    rates = over_each(own(data, ds.SINGLE, "strata", metric="f+"), rng, resampled(data.searches.sizes["stratum"], rng))
+    best = each(own(data, ds.SINGLE, "mean", metric="f+").max("agent"))
     return Evidence(_by_density(rates, margins), {"highest success rate of an agent": best})
 
 
@@ -149,7 +149,7 @@ def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
 
 
 def way(data: ds.Datasets) -> xr.DataArray:
-    """How far down the grid each x is: 0 at the source, 1 at the end."""
+    """Distance downwind of each x as a share of the grid: 0 at the source, 1 at the end."""
     x, source = data.searches["x"], data.facts["source"][0]
     return (x - source) / max(1, int(x.max()) - source)
 
@@ -162,27 +162,27 @@ def last_whiff(lost: xr.DataArray, way: xr.DataArray, fewest: int) -> xr.DataArr
 
 
 def too_few(fewest: int, *ensembles: xr.DataArray) -> str:
-    """A reason not to decide, unless half of the agents of one ensemble have so many failures: counts [agent]."""
+    """A reason not to decide, unless half of the agents of one ensemble have ``fewest`` failures: counts [agent]."""
     enough = any(bool((counts.dropna("agent") >= fewest).mean() >= 0.5) for counts in ensembles)
     return "" if enough else f"fewer than half of the agents have at least {fewest} such failures"
 
 
-def _unsmelled(data: ds.Datasets, *kinds: str) -> dict[str, dict[str, np.ndarray]]:
+def _shares_without_whiff(data: ds.Datasets, *kinds: str) -> dict[str, dict[str, np.ndarray]]:
     """Share of failures without any whiff."""
     return {f"share of failures without any whiff, {kind}": each(ds.without_whiff(data, kind)) for kind in kinds}
 
 
 @evidence("C8")
 def _near_source(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    lost, fewest = home(data, ds.SINGLE, "lost"), margins["failures"]
+    lost, fewest = own(data, ds.SINGLE, "lost"), margins["failures"]
     places, counts = last_whiff(lost, way(data), fewest), lost.sum("x", skipna=False)
     reasons = {name: too_few(fewest, counts.sel(environment=name)) for name in ds.ENVIRONMENT_NAMES}
     wanted, numbers = margins["last_whiff"], over_each(places, rng)
     parts = [Part(name, one, **wanted, reason=reasons[name]) for name, one in numbers.items()]
     order = trend(each(places, "agent").values(), rng)
     parts.append(Part("trend", order, **margins["order"], reason=max(reasons.values())))
-    failed = home(data, ds.SINGLE, "failures").median("agent") / data.facts["searches"]
-    return Evidence(parts, {"median failure rate": each(failed)} | _unsmelled(data, ds.SINGLE))
+    failed = own(data, ds.SINGLE, "failures").median("agent") / data.facts["searches"]
+    return Evidence(parts, {"median failure rate": each(failed)} | _shares_without_whiff(data, ds.SINGLE))
 
 
 def _lost_in(data: ds.Datasets, kind: str, trained: str, tested: str, near: float = 0, far: float = 1) -> xr.DataArray:
@@ -200,9 +200,9 @@ def _far_back(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
     without = ds.shares_without_whiff(data.searches).sel(kind=ds.SINGLE)
     for tested, trained in product(_SPARSE, _DENSE):
         lost = [_lost_in(data, ds.SINGLE, place, tested, near=margins["far"]) for place in (trained, tested)]
-        dense, own = (ensemble(one / searches, rng, strata) for one in lost)
+        dense, same = (ensemble(one / searches, rng, strata) for one in lost)
         label, reason = f"{trained} in {tested}", too_few(fewest, *(one.sum("stratum", skipna=False) for one in lost))
-        parts.append(_more_often(label, (dense, own), margins["more"], "median failure rates", reason))
+        parts.append(_more_often(label, (dense, same), margins["more"], "median failure rates", reason))
         also[f"share of failures without any whiff, {label}"] = float(without.sel(trained=trained, tested=tested))
     return Evidence(parts, also)
 
@@ -241,10 +241,10 @@ def _heuristic(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
 
 
 def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
-    """Of decisions float[agent, (Q-, Q+), bin]: how much likelier Q+ is the one where blanks are longer, float[agent].
+    """Preference of Q+ for long blanks, float[agent], from decisions float[agent, (Q-, Q+), bin].
 
     Of one decision in Q- and one in Q+, the probability that the second was taken in a bin of longer blanks,
-    minus the probability that the first was. NaN for an agent that used one mode alone.
+    minus the probability that the first was. NaN for an agent that used only one mode.
     """
     total = by_blank.sum(axis=2, keepdims=True)
     share = np.divide(by_blank, total, out=np.full(by_blank.shape, np.nan), where=total > 0)
@@ -262,7 +262,7 @@ def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
         two, same = (ensemble(plus_prefers_long(one[name]), rng) for one in (trained, control))
         parts.append(_more_often(f"preference in {name}", (two, same), margins["more"], "median preferences"))
         also[f"median preference in {name}"] = {"two-Q": two.take().value, "same path": same.take().value}
-    shares = {kind: home(data, kind, "share") for kind in (ds.TWO, ds.SAME_PATH)}
+    shares = {kind: own(data, kind, "share") for kind in (ds.TWO, ds.SAME_PATH)}
     share, other = (over_agents(one.sel(environment="denser"), rng) for one in shares.values())
     parts.append(Part("share of Q+ in denser", share, **margins["share"], beside={"the same path": other}))
     also |= {f"median share of Q+, {kind}": each(one.median("agent")) for kind, one in shares.items()}
@@ -287,7 +287,7 @@ def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
     others = [part("Q- alone near the source of", ds.MINUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
     others += [part("Q+ alone at the back of", ds.PLUS_ONLY, name, back) for name in ds.ENVIRONMENT_NAMES]
     also = {one.label: one.draws.value for one in others}
-    return Evidence(parts, also | _unsmelled(data, ds.TWO, ds.MINUS_ONLY, ds.PLUS_ONLY))
+    return Evidence(parts, also | _shares_without_whiff(data, ds.TWO, ds.MINUS_ONLY, ds.PLUS_ONLY))
 
 
 @evidence("C16")

@@ -1,13 +1,13 @@
 """What a claim is, and when it holds.
 
-A claim consists of parts: numbers with their bootstrap draws, each wanted above something, below something, or between.
-Each part has a verdict of its own, and the claim has the worst of them.
+A claim consists of parts: numbers with their bootstrap draws, each required to lie in a range with one bound or two.
+Each part has an outcome of its own, and the claim has the worst of them.
 
 - A part **holds** if its interval lies within its range. A part with one bound is tested with a one-sided 95% bound,
   which is an end of the 90% interval; a part with a range by the two-sided 95% interval. Since all parts are needed,
   the chance to be wrong about the claim is that of a single part: no correction.
-- It **does not hold** if the interval lies outside its range altogether. With k parts there are k occasions for that,
-  so these intervals are wider: the tails are k times smaller. n agents are all on one side of their true median with
+- It **does not hold** if the interval lies entirely outside its range. With k parts there are k chances for that, so
+  these intervals are wider: the tails are k times smaller. n agents are all on one side of their true median with
   probability 2^-n; where that is more than such a tail, they are too few to refute anything.
 - Otherwise it is **not decidable** with the run at hand, or open. So is a part that rests on fewer than :data:`FEWEST`
   agents, and one with a reason: too few failures, no scale for its margin, trainings too short.
@@ -26,23 +26,23 @@ import numpy as np
 from whiffclock.paper.claims.resampling import LEVEL, Draws, interval
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES
 
-Word = Literal["holds", "does not hold", "not decidable", "not tested"]
-#: Each word has a sign.
-SIGNS: dict[Word, str] = {"holds": "✓", "does not hold": "✗", "not decidable": "?", "not tested": "–"}
+Outcome = Literal["holds", "does not hold", "not decidable", "not tested"]
+#: The sign of each outcome.
+SIGNS: dict[Outcome, str] = {"holds": "✓", "does not hold": "✗", "not decidable": "?", "not tested": "–"}
 #: Agents (or whatever is resampled) below which no interval is taken: for n agents, the lowest is a one-sided bound of
 #: the median at the level 1 - 2^-n, which is 97% for five and 94% for four.
 FEWEST = 5
-_WORST_FIRST: tuple[Word, ...] = ("does not hold", "not decidable", "holds")
+_WORST_FIRST: tuple[Outcome, ...] = ("does not hold", "not decidable", "holds")
 #: Labels of parts that a summary names, at most; of more it gives the number.
 _NAMED = 3
-_SHORT: dict[Word, str] = {word: word for word in SIGNS} | {"not decidable": "open"}
+_SHORT: dict[Outcome, str] = {word: word for word in SIGNS} | {"not decidable": "open"}
 #: Numbers of a claim, and ranges as arguments of :class:`Part`.
 Margins = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Part:
-    """A number that a claim wants ``above`` and ``below`` something; a ``reason`` says why it cannot be decided."""
+    """A number that must lie between ``above`` and ``below``; a ``reason`` says why it cannot be decided."""
 
     label: str
     draws: Draws
@@ -66,16 +66,16 @@ class Part:
         return LEVEL if np.isinf(self.above) or np.isinf(self.below) else LEVEL / 2
 
     def interval(self, parts: int = 1) -> tuple[float, float]:
-        """The interval, as one of so many; NaN for fewer than :data:`FEWEST` agents."""
+        """The interval of one of ``parts`` parts; NaN for fewer than :data:`FEWEST` agents."""
         return interval(self.draws, self.tail / parts) if self.draws.n >= FEWEST else (np.nan, np.nan)
 
     def misses(self, parts: int) -> bool:
-        """Whether the interval, as one of so many, lies outside the range altogether."""
+        """Whether the interval of one of ``parts`` parts lies entirely outside the range."""
         low, high = self.interval(parts)
         return high <= self.above or low >= self.below
 
-    def outcome(self, parts: int) -> Word:
-        """The word on this part, as one of so many."""
+    def outcome(self, parts: int) -> Outcome:
+        """The outcome of this part, one of ``parts``."""
         low, high = self.interval()
         if self.reason or np.isnan(low):
             return "not decidable"
@@ -90,19 +90,19 @@ class Part:
         if outcome == "holds":
             return f"the whole interval is {self.wanted}"
         if outcome == "does not hold":
-            return f"the whole interval misses what is wanted, {self.wanted}"
+            return f"the whole interval is outside the wanted range, {self.wanted}"
         if self.reason:
             return self.reason
         if self.draws.n < FEWEST:
-            return f"the smallest ensemble behind it has {self.draws.n}, and fewer than {FEWEST} give no interval"
+            return f"the smallest ensemble behind it has {self.draws.n}; an interval needs at least {FEWEST}"
         if self.misses(parts):
-            return f"the interval misses what is wanted, {self.wanted}, but of too few agents to refute"
+            return f"the interval is outside the wanted range, {self.wanted}, but from too few agents to refute"
         if self.misses(1):
-            return f"the interval misses what is wanted, {self.wanted}, but not surely for one of {parts} parts"
-        return f"the interval reaches across the edge of what is wanted, {self.wanted}"
+            return f"the interval is outside the wanted range, {self.wanted}, but not the wider one for {parts} parts"
+        return f"the interval crosses an end of the wanted range, {self.wanted}"
 
     def to_dict(self, parts: int) -> dict[str, Any]:
-        """Everything about this part, as one of so many, in plain values."""
+        """Everything about this part, one of ``parts``, in plain values."""
         low, high = self.interval()
         return {
             "value": self.draws.value,
@@ -162,7 +162,7 @@ class Verdict:
     part: str
     value: float
     interval: tuple[float, float]
-    verdict: Word
+    verdict: Outcome
     summary: str  # of all parts
     resampled: str
     details: dict[str, Any]
@@ -175,7 +175,7 @@ class Verdict:
 
 
 def decide(claim: Claim, evidence: Evidence) -> Verdict:
-    """Put parts together."""
+    """The verdict on a claim from its parts."""
     if not evidence.parts:
         return without_numbers(claim, "not decidable", evidence.why)
     parts, count, ranks = evidence.parts, len(evidence.parts), []
@@ -191,13 +191,13 @@ def decide(claim: Claim, evidence: Evidence) -> Verdict:
     return Verdict(claim, part.label, part.draws.value, part.interval(), word, summary, resampled, found, why)
 
 
-def without_numbers(claim: Claim, word: Word, why: str) -> Verdict:
-    """A claim that could not be looked at."""
+def without_numbers(claim: Claim, word: Outcome, why: str) -> Verdict:
+    """The verdict on a claim that could not be computed."""
     nothing: dict[str, Any] = {"parts": {}, "also": {}}
     return Verdict(claim, "", np.nan, (np.nan, np.nan), word, _SHORT[word], "", nothing, why)
 
 
-def summarize(outcomes: Mapping[str, Word]) -> str:
+def summarize(outcomes: Mapping[str, Outcome]) -> str:
     """Which parts hold, which do not, and which are open: "holds in sparse and sparser; open in dense"."""
     count, said = len(outcomes), []
     for word in _SHORT:
@@ -213,9 +213,9 @@ def summarize(outcomes: Mapping[str, Word]) -> str:
     return "; ".join(said)
 
 
-def _why(part: Part, word: Word, words: Sequence[Word]) -> str:
+def _why(part: Part, word: Outcome, words: Sequence[Outcome]) -> str:
     count, same = len(words), words.count(word)
     if word == "holds" and count > 1:
-        return f"All {count} parts hold; the closest call is {part.label}, wanted {part.wanted}."
-    others = "" if same == 1 else f" So it is with {same} of {count} parts."
+        return f"All {count} parts hold; the weakest is {part.label}, wanted {part.wanted}."
+    others = "" if same == 1 else f" {same} of {count} parts have this outcome."
     return f"{part.label[:1].upper()}{part.label[1:]}: {part.why(count)}.{others}"

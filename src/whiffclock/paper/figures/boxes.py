@@ -21,7 +21,7 @@ _FEWEST, _REACH = 4, 1.5
 _MANY, _FEW, _NARROW = 40, 10, 0.3
 #: Golden ratio: spreads any number of points evenly, the same way every time.
 _GOLDEN = 0.6180339887
-#: Height of the line for values that there are not, as a share of the panel.
+#: Height of the line for missing values, as a share of the panel.
 _NEVER = 0.95
 
 
@@ -68,7 +68,7 @@ def never(axes: Axes, values: np.ndarray, word: str = "never") -> None:
 
 
 def key(label: str, fill: Fill) -> Patch:
-    """Key to a fill."""
+    """Legend entry for a fill."""
     return Patch(label=label, **_looks(GREY, fill))
 
 

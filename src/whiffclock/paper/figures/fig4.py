@@ -64,10 +64,10 @@ def alt(data: Datasets) -> str:
     return words.caption("fig4_alt", data)(
         first=first,
         last=last,
-        home_first=pairs[first, first][0].failing,
-        away_first=pairs[first, last][0].failing,
-        home_last=pairs[last, last][0].failing,
-        away_last=pairs[last, first][0].failing,
+        first_in_first=pairs[first, first][0].failing,
+        first_in_last=pairs[first, last][0].failing,
+        last_in_last=pairs[last, last][0].failing,
+        last_in_first=pairs[last, first][0].failing,
         higher=sum(_median(data, TWO, *pair) > _median(data, SINGLE, *pair) for pair in pairs),
     )
 

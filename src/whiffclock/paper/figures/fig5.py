@@ -72,7 +72,7 @@ def _diagram(axes: Axes, horizon: int, shared: bool) -> None:
 
 
 def _zero(axes: Axes, shared: bool) -> None:
-    """State 0: one for both chains, or one for each; and the ways out of it and into it."""
+    """State 0, one for both chains or one for each, and its transitions."""
     if shared:
         halves(axes, (_ZERO, 0), _PLUS_FACE, _MINUS_FACE)
         out: Point = (_ZERO + 0.4, 0.27)
@@ -95,14 +95,14 @@ def _zero(axes: Axes, shared: bool) -> None:
 
 
 def _block(axes: Axes, first: float, last: float, face: str) -> None:
-    """The states, of both chains, from which whiffs lead the same way."""
+    """The states of both chains from which a whiff leads to the same mode."""
     looks: dict[str, Any] = {"alpha": 0.3, "edgecolor": GREY, "lw": 0.5, "ls": (0, (2, 2)), "zorder": 0}
     corner, width, shape = (first - 0.5, -_EDGE), last - first + 1, "round,pad=0,rounding_size=0.25"
     axes.add_patch(FancyBboxPatch(corner, width, 2 * _EDGE, boxstyle=shape, facecolor=face, **looks))
 
 
 def _rail(axes: Axes, x: float, side: int, end: float, label: str) -> None:
-    """The way of whiffs from a block back to state 0, above (1) or below (-1) the chains."""
+    """The transition on a whiff from a block to state 0, above (1) or below (-1) the chains."""
     line = Path([(x, side * _EDGE), (x, side * _RAIL), (_ZERO, side * _RAIL), (_ZERO, side * (_RAIL - 0.3))])
     axes.add_patch(PathPatch(line, fill=False, lw=0.8, edgecolor=INK, joinstyle="round", zorder=1))
     arrow(axes, (_ZERO, side * (_RAIL - 0.3)), (_ZERO, side * end))

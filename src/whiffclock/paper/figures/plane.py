@@ -21,7 +21,7 @@ from whiffclock.geometry import MAIN_TRUNCATION, Truncation, geometry
 from whiffclock.paper.dataset import Datasets
 from whiffclock.paper.figures.style import FADED, GREY, INK, SOURCE, clock_colours, dark
 
-#: As far as a path was trained by blanks that a whiff ended; the rest is drawn thin and grey.
+#: Up to the longest blank of training that a whiff ended, a path is drawn in colour; the rest is thin and grey.
 TRAINED: Truncation = "longest blank"
 
 _VEIL = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
@@ -73,13 +73,13 @@ def source(axes: Axes, radius: float | None = None) -> None:
 
 
 def plume_note(axes: Axes, data: Datasets) -> None:
-    """Small words at the upper right, above the panel, if the plume is a simulated one."""
+    """A note at the upper right, above the panel, if the plume is simulated."""
     if "simulated" in str(data.facts.get("origin", "")):
         axes.set_title("simulated plume", loc="right", fontsize=6, color=GREY, style="italic")
 
 
 def limits(paths: Iterable[ArrayLike], pad: float = 0.06) -> Bbox:
-    """What of the plane to show, in cells: all paths and where they start."""
+    """The part of the plane to show, in cells: all paths and their starts."""
     ends = np.concatenate([np.zeros((1, 2)), *paths])
     low, high = ends.min(axis=0), ends.max(axis=0)
     if (high == low).all():
@@ -90,7 +90,7 @@ def limits(paths: Iterable[ArrayLike], pad: float = 0.06) -> Bbox:
 
 @dataclass(frozen=True)
 class Void:
-    """A void trajectory in two parts: up to the longest blank of training, and from there on as far as it counts."""
+    """A void trajectory in two parts: up to the longest blank of training, and from there to its truncation."""
 
     trained: np.ndarray
     beyond: np.ndarray

@@ -46,9 +46,9 @@ def draw(data: Datasets) -> Figure:
 def caption(data: Datasets) -> str:
     def worst(kind: str) -> str:
         values = _medians(data, kind, "f+")
-        away = values.where(values["trained"] != values["tested"]).to_series()
-        trained, tested = away.idxmin()
-        return f"{words.number(away.min())} (from {trained} to {tested})"
+        others = values.where(values["trained"] != values["tested"]).to_series()
+        trained, tested = others.idxmin()
+        return f"{words.number(others.min())} (from {trained} to {tested})"
 
     return words.caption("s1", data)(single=worst(SINGLE), two=worst(TWO))
 

@@ -72,7 +72,7 @@ def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[V
 
 
 def _across(agents: int, cell: np.ndarray) -> tuple[int, float]:
-    """Agents side by side in a panel, and its height in inches: as few as leave a page high enough for all."""
+    """Fewest agents side by side in a panel for which all fit on the page, and its height in inches."""
     for across in range(min(agents, _FEWEST), agents + 1):
         tall = (style.TWO_COLUMNS - 0.4) / 3 * math.ceil(agents / across) * cell[1] / (across * cell[0])
         if tall <= _TALLEST:
@@ -95,7 +95,7 @@ def _thumbnails(axes: Axes, paths: list[Void], colour: str, cell: np.ndarray, ac
 
 
 def _scale(axes: Axes) -> None:
-    """How long some cells are, under the last panel."""
+    """A scale bar under the last panel."""
     right, below = axes.get_xlim()[1], axes.get_xaxis_transform()
     axes.plot([right - _BAR, right], [-0.06] * 2, color=style.INK, lw=1.2, transform=below, clip_on=False)
     axes.annotate(f"wind →        {_BAR} cells", (right - _BAR - 4, -0.06), xycoords=below,

@@ -40,7 +40,7 @@ PERFORMANCE = {"G": "mean return $G$", "T_min/T": r"mean $T_{\min}/T$", "f+": "s
 MINUS, PLUS = "Q$^-$", "Q$^+$"
 
 _SETTINGS = Path(__file__).with_name("figures.mplstyle")
-# The settings of matplotlib belong to the process, so that threads take turns.
+# The settings of matplotlib are global, so threads take turns.
 _TURN = threading.RLock()
 
 
@@ -100,6 +100,6 @@ def environment_axis(axes: Axes, *, rotate: bool = False, borders: bool = False)
 
 
 def empty(axes: Axes, reason: str, *, scales: bool = False) -> None:
-    """Say why there is nothing in a panel, with or without its scales."""
+    """Write why a panel is empty, with or without its scales."""
     axes.tick_params(left=scales, bottom=scales, labelleft=scales, labelbottom=scales)
     axes.text(0.5, 0.5, reason, transform=axes.transAxes, ha="center", va="center", color=GREY, fontsize=6.5)

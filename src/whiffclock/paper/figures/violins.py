@@ -72,20 +72,20 @@ def violin(
 
 
 def nothing(axes: Axes, at: float, height: float, word: str) -> None:
-    """A word where a violin would stand."""
+    """A word in place of a violin."""
     axes.text(at, height, word, rotation=90, ha="center", va="bottom", fontsize=5.5, color=GREY)
 
 
 @dataclass(frozen=True)
 class LastWhiffs:
-    """Where failed searches of an ensemble smelled their last whiff; every agent with such searches counts the same.
+    """Where failed searches of an ensemble had their last whiff; all agents with such searches have the same weight.
 
     Attributes
     ----------
     x, weights
         Distances downwind of the source, and the share of the failures there, summed over agents.
     agents, count
-        Number of agents that count, and of equal failures that would be as good as these.
+        Number of agents with such searches, and effective number of failures.
     failing, silent
         Searches that fail, and failures without any whiff, which are not in the weights; in per cent.
     """
@@ -141,18 +141,18 @@ class LastWhiffs:
 
 
 def last_whiffs(data: Datasets, kind: str) -> dict[str, LastWhiffs]:
-    """Of the agents of a kind in the environment they belong to, by environment."""
+    """Last whiffs of the agents of a kind in their training environment, by environment."""
     found = data.searches.sel(kind=kind)
     return {name: LastWhiffs.of(data, found.sel(trained=name, tested=name)) for name in ENVIRONMENT_NAMES}
 
 
 def of_each(found: Mapping[str, LastWhiffs], name: str) -> xr.DataArray:
-    """One of their numbers: float[environment]."""
+    """One of their attributes: float[environment]."""
     return in_each(lambda environment: float(getattr(found[environment], name)))
 
 
 def _quartiles(axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str) -> None:
-    """Bar and dot; NaN counts as beyond all values, and what falls there is not drawn."""
+    """Bar and dot; NaN counts as larger than all values, and a quartile that is NaN is not drawn."""
     low, median, high = weighted_quantiles(values, weights, [0.25, 0.5, 0.75])
     high = high if np.isfinite(high) else np.nanmax(values[weights > 0])
     axes.plot([at, at], [low, high], color=dark(colour), lw=1.6, solid_capstyle="butt", zorder=3)

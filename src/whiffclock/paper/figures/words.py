@@ -24,12 +24,12 @@ class Table:
 
 
 def number(value: float, form: str = ".2f") -> str:
-    """A number as it stands in a sentence; what never happens is infinite."""
+    """A number for a sentence; infinity is "never"."""
     return formatting.number(value, form, nan="unknown", infinity="never")
 
 
 def caption(name: str, data: Datasets) -> Callable[..., str]:
-    """A text of ``captions.toml`` that knows the facts of the run, to be called with its other values."""
+    """A text of ``captions.toml`` with the facts of the run filled in, to be called with its other values."""
     facts, texts = data.facts, _texts()
     less = facts["seeds"] < PAPER_AGENTS or facts["episodes"] < LearningSettings.episodes
     text = texts[name].replace("{run}", texts["run"] + texts["less"] * less)
@@ -37,7 +37,7 @@ def caption(name: str, data: Datasets) -> Callable[..., str]:
 
 
 def middle(values: ArrayLike) -> float:
-    """Median, in which NaN stands for a value beyond all others; NaN only if there are no values."""
+    """Median, in which NaN counts as larger than all values; NaN only if there are no values."""
     filled = np.where(np.isnan(values), np.inf, values)
     return float(np.median(filled)) if filled.size else float("nan")
 
@@ -77,7 +77,7 @@ def ends(values: xr.DataArray, form: str = ".2f", unit: str = "") -> str:
 
 
 def places(true: xr.DataArray) -> str:
-    """In which environments something is so: "all four environments", "denser and dense", "no environment"."""
+    """Where a condition is true: "all four environments", "denser and dense", "no environment"."""
     names = [name for name in ENVIRONMENT_NAMES if bool(true.sel(environment=name))]
     return "all four environments" if len(names) == len(ENVIRONMENT_NAMES) else listing(names or ["no environment"])
 

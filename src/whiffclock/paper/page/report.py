@@ -128,7 +128,7 @@ def words(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """The numbers that a drawing shows from its left to its right end; others are at its ends."""
+    """A linear scale from ``first`` (left) to ``last`` (right); numbers outside are drawn at its ends."""
 
     first: float
     last: float
@@ -136,13 +136,13 @@ class Scale:
     WIDTH = 240
 
     def at(self, x: float) -> float:
-        """Where a number is."""
+        """Position of a number."""
         inside = min(max(x, self.first), self.last)
         return round(self.WIDTH * (inside - self.first) / (self.last - self.first), 1)
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Round numbers along the scale: where they are, and their text."""
+        """Round numbers along the scale: position and text."""
         values = MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(self.first, self.last)
         inside = [0.0 if abs(x) < 1e-9 else float(x) for x in values if self.first <= x <= self.last]
         return [(self.at(x), f"{x:.3g}".replace("-", "−")) for x in inside]
@@ -159,7 +159,7 @@ def scale(parts: Mapping[str, Mapping[str, float]]) -> Scale | None:
 
 
 def _tally(verdicts: Sequence[Verdict]) -> list[tuple[str, int, str]]:
-    """Words with their number of claims, and the word for several; what was not tested only if there is such."""
+    """Outcomes with their number of claims and their plural; "not tested" only if there are such claims."""
     found = [verdict.verdict for verdict in verdicts]
     many = {"holds": "hold", "does not hold": "do not hold"}
     counts = [(word, found.count(word), many.get(word, word)) for word in SIGNS]
@@ -172,7 +172,7 @@ def label(figure: str) -> str:
 
 
 def embedded(figure: Rendered) -> str:
-    """The picture as a data URI; within an image, ids of one drawing do not meet those of another."""
+    """The picture as a data URI, so that ids in different drawings cannot clash."""
     if figure.svg:  # as text, which is a quarter shorter than in base 64
         return "data:image/svg+xml," + quote(" ".join(figure.svg.split()), safe=" !$&'()*+,-./:;=?@_~")
     return f"data:image/png;base64,{base64.b64encode(figure.png.read_bytes()).decode()}"
@@ -223,7 +223,7 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
 
 
 def _command(facts: Mapping[str, Any]) -> str:
-    """The command that makes the same page."""
+    """The command that makes this page."""
     from whiffclock.paper.figures import FIGURES
 
     command = f"whiffclock reproduce --profile {facts['profile']}"

@@ -88,7 +88,7 @@ def _new_figure(height: float) -> Figure:
 
 
 def _save(figure: Figure, title: str, about: str, path: Path) -> None:
-    """Write the page, whole or not at all; a dollar sign in a name is no formula."""
+    """Write the page atomically; dollar signs in names do not start formulas."""
     figure.suptitle(title, color=_INK, parse_math=False)
     figure.supxlabel(about, color=_GREY, parse_math=False)
     write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:], dpi=200))

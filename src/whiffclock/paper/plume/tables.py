@@ -37,7 +37,7 @@ def _dns_line(row: dns.Row) -> Line:
     met = "" if row.met is None else "yes" if row.met else "[bold]no[/bold]"
     low, high = map(_number, row.target) if row.target else ("", "")
     near = "" if row.target is None else f"<= {high}" if row.target[0] == 0 else f"{low} to {high}"
-    if row.figure.endswith("RMSE"):  # two digits would not say on which side of its target it is
+    if row.figure.endswith("RMSE"):  # two digits would not show whether the target is met
         return row.figure, ("", short(row.here, 3), "", near, met)
     return row.figure, (row.dns, row.here, row.difference, near, met)
 
@@ -46,9 +46,9 @@ def pair_table(pair: tuple[PlumeStatistics, PlumeStatistics], caption: str = "")
     """Two plumes side by side, with the DNS slice where it is known at their threshold."""
     shown = 4 if pair[0].threshold == dns.THRESHOLD else 3
 
-    def line(figure: dns.Quantity) -> Line:
-        a, b = (figure.measure(one) for one in pair)
-        return figure.name, (a, b, b - a, figure.dns)[:shown]
+    def line(quantity: dns.Quantity) -> Line:
+        a, b = (quantity.measure(one) for one in pair)
+        return quantity.name, (a, b, b - a, quantity.dns)[:shown]
 
     groups = [[line(one) for one in group] for group in (dns.GROUPS if shown == 4 else dns.GROUPS[1:])]
     return _table("Two plumes side by side", ("A", "B", "B - A", "DNS")[:shown], groups, caption)
@@ -126,7 +126,7 @@ def _table(title: str, columns: Sequence[str], groups: Iterable[Iterable[Line]],
     for group in groups:
         for name, cells in group:
             words = (name, *(cell if isinstance(cell, str) else _number(cell) for cell in cells))
-            table.add_row(*(Text.from_markup(word) for word in words))  # no name of a user's is among them
+            table.add_row(*(Text.from_markup(word) for word in words))  # none of them is a user's text
         table.add_section()
     return table
 

@@ -1,1 +1,1 @@
-"""The channel flow and the odor in it: turbulence from first principles."""
+"""Direct numerical simulation of a channel flow and the odor in it."""

@@ -7,7 +7,7 @@ The incompressible Navier-Stokes equations
 
 between a no-slip ground and a free-slip top at height h, periodic along and across, driven by a uniform force
 f that keeps the flux constant. c(z) is the drag of a canopy of roughness near the ground. The wind blows at
-an angle to the periodic box, so that a plume longer than the box meets new turbulence in every period.
+an angle to the periodic box, so that a plume longer than the box crosses different turbulence in every period.
 
 Numerics: staggered second-order differences, three-stage Runge-Kutta (Spalart, Moser and Rogers 1991), exact
 projection by FFT along and across and a tridiagonal solve in z, in single precision, in a frame that moves
@@ -76,7 +76,7 @@ class ChannelFlow:
         upper, lower = 1 / (dz * dzc[1 : nz + 1]), 1 / (dz * dzc[:nz])
         upper[-1] = lower[0] = 0.0
         diagonal = kx[:, None, None] + ky[None, :, None] - (upper + lower)
-        diagonal[0, 0, 0] -= lower[1]  # the mean pressure is arbitrary: hold it
+        diagonal[0, 0, 0] -= lower[1]  # the mean pressure is arbitrary: fix it
         pivot = np.empty_like(diagonal)
         pivot[:, :, 0] = 1 / diagonal[:, :, 0]
         for k in range(1, nz):
@@ -130,7 +130,7 @@ class ChannelFlow:
         flow.subtract_gradient(self.u, self.v, self.w, p, np.float32(self.dx), np.float32(self.dy), self.dzc)
 
     def _hold_flux(self) -> None:
-        """Uniform force that keeps the mean wind; what it gave is added to ``push``."""
+        """Uniform force that keeps the mean wind; the velocity it adds is summed in ``push``."""
         wind = self.settings.wind
         targets = np.array([self.cosine, self.sine]) * wind - self.frame
         for axis, component in enumerate((self.u, self.v)):

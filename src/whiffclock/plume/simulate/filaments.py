@@ -1,8 +1,8 @@
 """Odor as thin filaments that the flow carries.
 
-Each filament is a small Gaussian puff. It follows the resolved flow (Heun's method) and a random velocity of
-its own that stands for the eddies below the grid (a Langevin equation, as in Thomson 1987). It swells by molecular
-diffusion, and faster the older it is by eddies of its own size (Richardson's law).
+Each filament is a small Gaussian puff. It follows the resolved flow (Heun's method) and a random velocity of its own
+that models eddies smaller than the grid (a Langevin equation, as in Thomson 1987). It grows by molecular diffusion and
+by eddies of its own size, faster with age (Richardson's law).
 Ground and top reflect. The sum of the puffs at the points of the slice is the odor.
 """
 
@@ -27,7 +27,7 @@ class Filaments:
         self._velocity = np.zeros((0, 3))
 
     def release(self, flow: ChannelFlow, count: int, dt: float) -> None:
-        """``count`` fresh filaments, as if they had left the source evenly within the last ``dt``."""
+        """Add ``count`` new filaments, released uniformly within the last ``dt``."""
         source = np.array([[0.0, 0.0, self.settings.source_height]])
         speed = np.empty((1, 3))
         self._velocities(flow, source, speed)
@@ -43,7 +43,7 @@ class Filaments:
         return math.sqrt(self.settings.walk / self.settings.memory)
 
     def predict(self, flow: ChannelFlow) -> None:
-        """Remember the velocity at the start of a step."""
+        """Store the velocity at the start of a step."""
         self._velocity = np.empty_like(self.position)
         self._velocities(flow, self.position, self._velocity)
 
@@ -56,10 +56,10 @@ class Filaments:
         self.position += dt * (0.5 * (self._velocity + end) + self.gust)
         self.gust = kept * self.gust + fresh * self.rng.standard_normal(self.gust.shape)
         self.age += dt
-        self._mind_borders(flow.settings.depth)
+        self._apply_boundaries(flow.settings.depth)
 
-    def _mind_borders(self, depth: float) -> None:
-        """Reflect at ground and top, the random velocity too; drop filaments that left the grid and its margin."""
+    def _apply_boundaries(self, depth: float) -> None:
+        """Reflect at ground and top, including the random velocity; drop filaments outside the grid and its margin."""
         z = self.position[:, 2]
         self.gust[(z < 0) | (z > depth), 2] *= -1
         np.copyto(z, -z, where=z < 0)

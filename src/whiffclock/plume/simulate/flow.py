@@ -1,6 +1,6 @@
 """Turbulent channel flow: right-hand sides, divergence and pressure, on a staggered grid.
 
-Arrays are ``[i, j, k]`` with z last and one ghost layer below and above: cells k = 1 .. nz. ``u`` stands at
+Arrays are ``[i, j, k]`` with z last and one ghost layer below and above: cells k = 1 .. nz. ``u`` is at
 (i + 1/2, j, k), ``v`` at (i, j + 1/2, k), ``w[k]`` on the face between cells k and k + 1, so that ``w[0]`` is
 the ground and ``w[nz]`` the top. x and y are periodic. Second-order central differences in divergence form
 conserve momentum, and energy in the absence of viscosity.

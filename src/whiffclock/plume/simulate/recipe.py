@@ -1,4 +1,4 @@
-"""What determines a simulated plume. The defaults are the recipe of the built-in one."""
+"""Settings of a simulated plume. The defaults make the built-in one."""
 
 import math
 from dataclasses import dataclass, field
@@ -44,7 +44,10 @@ class FlowSettings(Settings):
 
 @dataclass(frozen=True)
 class OdorSettings(Settings):
-    """A point source of odor in the flow, as thin filaments. Lengths in cells, times in snapshots."""
+    """A point source of odor in the flow, as thin filaments. Lengths in cells, times in snapshots.
+
+    ``walk`` and ``memory`` are the options --eddy-diffusivity and --eddy-time.
+    """
 
     source_height: Annotated[float, "Height of the source, in cells."] = 5.04
     slice_height: Annotated[float, "Height of the slice on which the agents move, in cells."] = 4.9

@@ -1,4 +1,4 @@
-"""A plume from first principles: turbulence in an open channel, odor from a point source in it.
+"""Simulation of a plume: turbulence in an open channel, with odor from a point source in it.
 
 The flow (``channel``) is resolved; the odor (``filaments``) is carried by it. A run spins the flow up, lets the plume
 fill the grid, and then records one slice per snapshot; when the record is complete, it is mapped onto the whiff
@@ -29,14 +29,14 @@ _FLOW, _ODOR = ("u", "v", "w", "shift"), ("position", "age", "gust")
 
 
 def _made_by(settings: SimulationSettings) -> dict[str, Any]:
-    """What must be the same for a run to be continued, in plain values."""
+    """The values that must be the same for a run to be continued."""
     return {"format": _FORMAT, "version": __version__, "settings": json.loads(json.dumps(settings.to_dict()))}
 
 
 class Simulation:
     """A run in progress: ``snapshot`` counts from ``-(spin_up + fill)`` to ``settings.snapshots``.
 
-    ``field`` is the record so far, not mapped yet.
+    ``field`` is the record so far, not yet mapped.
     """
 
     def __init__(self, settings: SimulationSettings) -> None:
@@ -54,7 +54,7 @@ class Simulation:
         return self.snapshot >= self.settings.snapshots
 
     def advance(self) -> None:
-        """One snapshot further."""
+        """Advance by one snapshot."""
         releasing = self.snapshot >= -self.settings.fill
         dt = 1 / self.settings.steps
         for k in range(self.settings.steps):
@@ -120,10 +120,10 @@ def simulate(
     every: int = 100,
     say: Callable[[str], None] | None = None,
 ) -> Plume:
-    """Run to the end, from ``checkpoint`` if it is there, saving to it after every ``every`` snapshots.
+    """Run to the end, from ``checkpoint`` if it exists, saving to it after every ``every`` snapshots.
 
-    The checkpoint is not removed; the caller removes it when the result is stored. One from which these settings cannot
-    continue is refused; with ``say``, it is replaced, and ``say`` is called with a sentence about that.
+    The caller removes the checkpoint once the result is stored. A checkpoint that is damaged or has other settings is
+    refused; with ``say``, it is replaced, and ``say`` is called with a sentence about that.
     """
     try:
         run = Simulation.load(checkpoint, settings) if checkpoint and checkpoint.exists() else Simulation(settings)
@@ -131,7 +131,7 @@ def simulate(
         if say is None:
             raise
         run = Simulation(settings)
-        say(f"{first_line(error).split(';')[0]}; the simulation begins anew and replaces it.")
+        say(f"{first_line(error).split(';')[0]}; the simulation starts again and replaces it.")
     progress(run.snapshot + settings.spin_up + settings.fill)
     while not run.done:
         run.advance()

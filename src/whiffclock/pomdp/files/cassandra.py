@@ -1,7 +1,7 @@
 """Cassandra's POMDP files (``.pomdp``).
 
 A preamble in any order, then the start, then entries, of which later ones override earlier ones; ``#`` begins a
-comment, and line breaks mean nothing::
+comment, and line breaks are ignored::
 
     discount: 0.95
     values: reward                   (or cost, which counts against)
@@ -17,7 +17,7 @@ comment, and line breaks mean nothing::
                                       observations, without the last two a matrix)
 
 States, actions and observations go by name or number, and ``*`` is all of them. Without a start every state is
-equally likely; without an R an entry pays nothing.
+equally likely; without an R the reward is 0.
 
 References
 ----------

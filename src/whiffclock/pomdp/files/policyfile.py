@@ -31,7 +31,7 @@ from whiffclock.archive import write_whole
 from whiffclock.params import require
 from whiffclock.pomdp.files.source import Source, Words
 from whiffclock.pomdp.files.xmltree import Element, read_xml
-from whiffclock.pomdp.tabular import Piece, TabularModel, require_memory
+from whiffclock.pomdp.tabular import PartialVector, TabularModel, require_memory
 
 _SCHEMA = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="policyx.xsd"'
 _WORD = re.compile(r'"[^"]*"|=>|[{}\[\],]|[^\s{}\[\],="]+|\S')
@@ -49,7 +49,7 @@ class Plane(NamedTuple):
     values: np.ndarray
 
 
-def read_policy(path: Path, model: TabularModel) -> list[Piece]:
+def read_policy(path: Path, model: TabularModel) -> list[PartialVector]:
     """Vectors of a policy for ``model``."""
     source, blocks = Source(Path(path)), _blocks(model)
     with source.bounded():
@@ -59,12 +59,12 @@ def read_policy(path: Path, model: TabularModel) -> list[Piece]:
     pieces = []
     for line, action, visible, where, values in planes:
         block = blocks[source.index(visible, line, len(blocks), "value of the visible variables")]
-        pieces.append(Piece(block[where], values, source.index(action, line, len(model.actions), "action")))
+        pieces.append(PartialVector(block[where], values, source.index(action, line, len(model.actions), "action")))
     return pieces
 
 
 def write_policy(
-    path: Path, model: TabularModel, pieces: Sequence[Piece], *, floor: float | None = None, name: str = ""
+    path: Path, model: TabularModel, pieces: Sequence[PartialVector], *, floor: float | None = None, name: str = ""
 ) -> None:
     """Write a policy for ``model``, the file ``name``.
 
@@ -97,7 +97,7 @@ def _blocks(model: TabularModel) -> np.ndarray:
     return np.argsort(model.visible, kind="stable").reshape(len(counts), -1)
 
 
-def _require_fit(model: TabularModel, piece: Piece) -> None:
+def _require_fit(model: TabularModel, piece: PartialVector) -> None:
     n_actions, n_states = model.reward.shape
     states = piece.states
     known = bool(((states >= 0) & (states < n_states)).all()) and len(np.unique(states)) == len(states)
@@ -108,7 +108,7 @@ def _require_fit(model: TabularModel, piece: Piece) -> None:
 
 
 def _parts(
-    pieces: Sequence[Piece], blocks: np.ndarray, *, partly: bool
+    pieces: Sequence[PartialVector], blocks: np.ndarray, *, partly: bool
 ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
     """Each piece for each visible value: action, visible value, the hidden values it knows, and their values."""
     n_hidden, place = blocks.shape[1], np.empty(blocks.size, dtype=np.int64)

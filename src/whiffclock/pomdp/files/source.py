@@ -1,4 +1,4 @@
-"""A file being read: what it holds, and where in it something is wrong."""
+"""Reading a text file, with errors that name the line."""
 
 import math
 import stat
@@ -15,18 +15,18 @@ from whiffclock.params import InputError, require
 from whiffclock.pomdp.tabular import DISCOUNT
 
 MOST_NAMES = 1_000_000
-"""As many values of one kind as a file may have without naming them."""
+"""Most values of one kind that a file may have without naming them."""
 
 LARGEST = 10_000_000
-"""As many states, or rows of a table, as a file may have: a slip of the keyboard must not fill the memory."""
+"""Most states, or rows of a table, that a file may have: a typing error must not fill the memory."""
 
 LONGEST = 128 * 2**20
-"""Bytes of text that are read: as words, they take up to twenty times as many."""
+"""Most bytes of a text file: as words, they take up to twenty times as many."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """The file at ``path``; complaints name it, and the line."""
+    """The file at ``path``; errors name it, and the line."""
 
     path: Path
 
@@ -73,7 +73,7 @@ class Source:
 
     @contextmanager
     def named(self, line: int | None = None) -> Iterator[None]:
-        """Complaints from within, which know no file, get its name, and the line if that is known."""
+        """Add the name of the file, and the line if that is known, to errors raised inside."""
         try:
             yield
         except InputError as error:
@@ -152,7 +152,7 @@ class Words:
         return self.words[self.at + ahead] if self.at + ahead < len(self.words) else ""
 
     def next(self, otherwise: str) -> str:
-        """The next word, or a complaint that the file ends: ``otherwise``."""
+        """The next word; at the end of the file, an error that ends with ``otherwise``."""
         if self.at == len(self.words):
             self.refuse(f"the file ends {otherwise}.")
         self.at += 1

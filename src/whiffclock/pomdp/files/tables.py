@@ -1,7 +1,7 @@
 """Tables of several axes as files give them: piece by piece, later entries overriding earlier ones.
 
-A table is kept as a sparse matrix: its last axis gives the columns, all others together the rows. Whether an
-entry survives is settled once, at the end: it does if no later entry set its whole row or its very cell.
+A table is kept as a sparse matrix: its last axis gives the columns, all others together the rows. An entry is kept if
+no later entry sets its whole row or its cell; this is decided once, at the end.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""XML as a tree that remembers on which line each element stands."""
+"""XML as a tree that knows the line of each element."""
 
 from __future__ import annotations
 
