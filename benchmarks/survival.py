@@ -80,6 +80,7 @@ def kill_and_compare(name: str, engine: str | None, victim: str, kills: int, fol
             rounds += 1
         elif victim == "main":
             orphans += len(psutil.wait_procs(children, timeout=20)[1])
+            time.sleep(2)  # partial files of a writer that died may be removed then
     code, said = finished(command, out / str(rounds), engine)
     result = difference(digests(out / str(rounds)), wanted) if code == 0 else f"FAILED: {said}"
     return f"{done} kills; {result}" + (f"; {orphans} ORPHANS" if orphans else "")

@@ -1,6 +1,8 @@
 """Partially written files and folders: hidden, locked while their writer runs, removed later if it was killed."""
 
+import hashlib
 import os
+import platform
 import shutil
 import time
 from collections.abc import Iterator
@@ -9,6 +11,8 @@ from pathlib import Path
 
 _TRIES, _PAUSE = 50, 0.1
 _cleaned: set[Path] = set()
+#: Ends the random part of a name: on the machine of its writer, a lock says whether the writer still runs.
+_HOST = hashlib.blake2b(platform.node().encode(), digest_size=2).hexdigest()
 
 
 @contextmanager
@@ -21,14 +25,14 @@ def partial_place(path: Path, folder: bool = False) -> Iterator[Path]:
         if path.parent not in _cleaned:
             remove_leftovers(path.parent)
             _cleaned.add(path.parent)
-    partial = path.parent / f".{path.name[:50]}.{os.urandom(4).hex()}.partial"
+    partial = path.parent / f".{path.name[:50]}.{os.urandom(2).hex()}{_HOST}.partial"
     lock = None
     try:
         if folder:
             partial.mkdir()
         else:
             partial.open("xb").close()
-        lock = _locked(partial)
+        lock, _ = _locked(partial)
         yield partial
     finally:
         _remove(partial)
@@ -37,15 +41,18 @@ def partial_place(path: Path, folder: bool = False) -> Iterator[Path]:
 
 
 def leftovers(folder: Path, older_than: float = 600.0, pattern: str = ".*.????????.partial") -> list[Path]:
-    """Files of interrupted writes in ``folder``, older than ``older_than`` seconds and not locked."""
-    before, found = time.time() - older_than, []
+    """Files of interrupted writes in ``folder``, not locked, and older than ``older_than`` seconds.
+
+    Two seconds are enough for those of this machine.
+    """
+    found = []
     for path in sorted(folder.glob(pattern)):
         with suppress(OSError):  # gone, or a link to nothing
-            if path.stat().st_mtime < before and not path.is_symlink():
-                lock = _locked(path)
-                if lock is not None:
-                    os.close(lock)
-                    found.append(path)
+            age, (lock, free) = time.time() - path.stat().st_mtime, _locked(path)
+            os.close(lock)
+            needed = min(2.0, older_than) if free and f"{_HOST}." in path.name else older_than
+            if age > needed and free is not False and not path.is_symlink():
+                found.append(path)
     return found
 
 
@@ -55,19 +62,18 @@ def remove_leftovers(folder: Path) -> None:
         _remove(path)
 
 
-def _locked(path: Path) -> int | None:
-    """An open file descriptor with a lock, which ends with the process; None if another process has it."""
-    lock = os.open(path, os.O_RDONLY)
+def _locked(path: Path) -> tuple[int, bool | None]:
+    """An open file descriptor, and whether it has the lock, which ends with the process; None without any locks."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         import fcntl
 
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(lock)
-        return None
+        return descriptor, False
     except (ImportError, OSError):  # a system or a file system without locks: age alone decides
-        pass
-    return lock
+        return descriptor, None
+    return descriptor, True
 
 
 def _remove(path: Path) -> None:
