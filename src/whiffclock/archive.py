@@ -21,14 +21,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 from numpy.lib import format as npy
 
-from whiffclock.params import InputError, T, convert, require
+from whiffclock.params import MOST_BYTES, InputError, T, convert, require
 from whiffclock.partial import partial_place
 
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Bytes that the arrays of one file may take in memory.
-MOST_BYTES = 4 * 2**30
 #: From this size on, contents may be at most so many times as large as their file.
 _LARGE, _TIMES = 2**30, 1000
 _LONGEST_TOML = 2**20

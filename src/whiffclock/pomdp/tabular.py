@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from whiffclock.archive import MOST_BYTES
-from whiffclock.params import require
+from whiffclock.params import MOST_BYTES, require
 
 SUM_TOLERANCE = 1e-4
 """Allowed deviation of a sum of probabilities from one, since files print few digits; readers then rescale them."""
