@@ -27,7 +27,7 @@ from whiffclock.partial import partial_place
 if TYPE_CHECKING:
     import xarray as xr
 
-#: From this size on, contents may be at most so many times as large as their file.
+#: From this size on, contents may be at most this many times as large as their file.
 _LARGE, _TIMES = 2**30, 1000
 _LONGEST_TOML = 2**20
 _LONGEST_NPY_HEADER = 10_240  # more than numpy accepts
@@ -55,7 +55,7 @@ def require_file(path: Path, what: str = "file") -> None:
 
 @contextmanager
 def reading(path: Path, what: str) -> Iterator[None]:
-    """Whatever goes wrong while ``path`` is read, which should be ``what``, becomes one sentence that names it.
+    """Any error while reading ``path``, which should be ``what``, becomes one sentence that names it.
 
     Libraries raise nearly anything when a file is damaged, so nothing but reading belongs inside.
     """
@@ -72,7 +72,7 @@ def reading(path: Path, what: str) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Why a file cannot be read, in our words, after a colon; nothing where its error says no more than that."""
+    """Why a file cannot be read, after a colon; empty if the error gives no reason."""
     text = str(error)
     if isinstance(error, EOFError) or "truncated" in text:
         return ": it is cut short"
@@ -98,7 +98,7 @@ def require_plausible(unpacked: int, path: Path, what: str = "its contents") -> 
 
 
 def require_hdf5(path: Path, what: str) -> None:
-    """Refuse what is no HDF5 file; h5netcdf would leave a half-made object, which complains when it is collected."""
+    """Refuse other files than HDF5; h5netcdf would leave a partial object that raises when it is collected."""
     import h5py
 
     with reading(path, what), h5py.File(path, "r") as file:
@@ -115,7 +115,7 @@ def array_names(path: Path) -> list[str]:
 def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict[str, np.ndarray]:
     """All arrays of ``path``, or ``only`` some; it should be ``what`` (such as "a whiffclock policy").
 
-    Where all are read and there is a digest of them, they must agree with it.
+    If all are read and the file has a digest, they must agree with it.
     """
     require_file(path)
     with reading(path, what), zipfile.ZipFile(path) as archive:
@@ -130,7 +130,7 @@ def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict
 
 
 def first_text(path: Path, name: str) -> np.ndarray | None:
-    """The text in the first array of a file as we write it, quickly; None if the file is not just like that."""
+    """The text in the first array of a file as we write it, without a zip reader; None for other files."""
     with suppress(OSError, zlib.error, struct.error, UnicodeDecodeError), path.open("rb") as file:
         file.seek(-len(_ZIP_END), os.SEEK_END)
         end = file.read()
@@ -186,7 +186,7 @@ def digest_of(arrays: dict[str, np.ndarray]) -> str:
 
 
 def require_digest(arrays: dict[str, np.ndarray], path: Path, what: str) -> None:
-    """Refuse the contents of ``path`` without a digest; that it agrees is checked in reading."""
+    """Refuse the contents of ``path`` without a digest; its value is checked when reading."""
     require(DIGEST in arrays, f"{path} is a damaged {what} (it has no digest).")
 
 
@@ -242,7 +242,7 @@ def read_json(array: np.ndarray, name: str) -> dict[str, Any]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The values in a TOML file; an error in it is told with its line."""
+    """The values in a TOML file; errors name the line."""
     import tomllib
 
     require_file(path)
@@ -268,9 +268,9 @@ def write_dataset(path: Path, dataset: "xr.Dataset") -> None:
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Put what ``write`` writes at ``path``, all of it or nothing, and wait until it is on disk.
+    """Write ``path`` atomically with ``write``, and wait until it is on disk.
 
-    Of what may be at ``path``, only a regular file or a link to one is replaced: the link, not the file behind it.
+    Only a regular file at ``path``, or a link to one, is replaced: the link, not the file it points to.
     """
     try:
         require_replaceable(path)
@@ -284,7 +284,7 @@ def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
 
 
 def put_in_place(partial: Path, path: Path) -> None:
-    """Flush a file or a folder of files to disk, and let it take the place of ``path`` at once."""
+    """Flush a file or a folder of files to disk, and rename it to ``path``."""
     for file in sorted(partial.rglob("*")) if partial.is_dir() else [partial]:
         _flush(file)
     os.replace(partial, path)

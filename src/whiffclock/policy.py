@@ -1,4 +1,4 @@
-"""The policy every agent yields, and its file.
+"""The policy of an agent, and its file.
 
 :class:`Policy` is the interface that searches, evaluation, void paths and figures use, for many searches at once.
 :class:`TablePolicy` is one with a finite-state memory (:mod:`whiffclock.memory`): one action per row, of any agent
@@ -25,21 +25,21 @@ ACTIONS = ("upwind", "+y", "-y", "downwind")
 #: Displacement (x, y) of each action.
 MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
 FORMAT = "whiffclock policy 3"
-#: Formats without a digest: that of version 0.1, and one that differs from today's in nothing else.
+#: Formats without a digest: that of version 0.1, and one that is otherwise the current one.
 _FIRST_FORMAT, _SECOND_FORMAT = "whiffclock policy 1", "whiffclock policy 2"
-#: Longest text of a header that stands for a name.
+#: Longest name in a header.
 _LONGEST_NAME = 1000
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=_LONGEST_NAME)]
 
 
 class Learned(msgspec.Struct):
-    """Of the settings of a training, the part that others read."""
+    """The part of the settings of a training that other modules read."""
 
     horizon: Annotated[int, msgspec.Meta(ge=1, le=10**6)] | None = None
 
 
 class Origin(msgspec.Struct):
-    """Of what a policy was made from, the parts that others read; each may be missing."""
+    """The parts of ``made_from`` that other modules read; each may be missing."""
 
     threshold: Annotated[float, msgspec.Meta(gt=0, le=1e300)] | None = None
     seed: Annotated[int, msgspec.Meta(ge=0)] | None = None
@@ -55,7 +55,7 @@ class Origin(msgspec.Struct):
 
 
 class Format(msgspec.Struct):
-    """What every header says."""
+    """The part of every header that gives its format."""
 
     format: str = ""
 
@@ -75,7 +75,7 @@ class _FirstHeader(_AnyHeader):
 
 
 class Policy(Protocol):
-    """What any searcher must be able to do, for n searches side by side."""
+    """The interface of all policies, for n searches at the same time."""
 
     @property
     def name(self) -> str:
@@ -232,7 +232,7 @@ class TablePolicy:
 
 
 def _require_records(records: dict[str, np.ndarray], modes: int) -> None:
-    """Refuse records of a training that cannot be."""
+    """Refuse impossible records of a training."""
     if "curve" in records:
         curve = records["curve"]
         fits = curve.ndim == 2 and curve.shape[1] == 4 and len(curve) > 0 and curve.dtype.kind == "f"

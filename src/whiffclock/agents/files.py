@@ -14,7 +14,7 @@ from whiffclock.params import InputError, convert, require
 from whiffclock.policy import MOVES, Format, Name, Origin, Policy, TablePolicy
 from whiffclock.pomdp.gridsearch import GridSearch, GridVectors
 
-#: Today's format, and that of files without a digest.
+#: The current format, and that of files without a digest.
 _FORMAT, _FIRST_FORMAT = "whiffclock belief policy 2", "whiffclock belief policy 1"
 
 

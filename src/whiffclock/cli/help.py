@@ -40,10 +40,10 @@ class CommandGroup(TyperGroup):
 
 
 class RunGroup(CommandGroup):
-    """A group whose command "run" need not be named."""
+    """A group in which the word "run" can be left out."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put "run" in front of words that begin with neither a command nor a call for help."""
+        """Insert "run" before arguments that begin with neither a command nor a help option."""
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = ["run", *args]
         return super().parse_args(ctx, args)

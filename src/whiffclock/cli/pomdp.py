@@ -88,7 +88,7 @@ def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> S
     if solution.loose_first_bounds:
         limit = f"{settings.seconds:g} s were too short to solve the first bounds"
         opt.messages.print(
-            f"whiffclock: {limit}; looser ones, which hold as well, were used. --seconds sets the limit."
+            f"whiffclock: {limit}; looser ones, which are valid as well, were used. --seconds sets the limit."
         )
     if solution.ended == "memory is full":
         limit = f"the memory limit of {settings.megabytes:g} MB was reached after {solution.seconds:.0f} s"

@@ -194,7 +194,7 @@ def facts(entry: Entry) -> dict[str, Any]:
 
 
 def runs_table(entries: list[Entry]) -> str:
-    """One line per record, in 80 columns; there may be too many for a table of rich, which takes its time."""
+    """One line per record, in 80 columns; without rich, which is slow for many lines."""
     rows = [("kind", "key", "what", "size", "age")]
     for entry in entries:
         what = "damaged" if entry.label is None else headline(entry.label.description)

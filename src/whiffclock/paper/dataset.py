@@ -162,14 +162,14 @@ def load_dataset(path: Path) -> xr.Dataset:
 
 
 def dataset_digest(dataset: xr.Dataset) -> str:
-    """Changes with any name, dimension, value or attribute of the dataset."""
+    """A digest of all names, dimensions, values and attributes of the dataset."""
     arrays = {f"{name} {variable.dims}": variable.values for name, variable in dataset.variables.items()}
     arrays |= {f"attribute {name}": np.asarray(value) for name, value in dataset.attrs.items()}
     return digest_of({name: _in_one_type(values) for name, values in arrays.items()})
 
 
 def _in_one_type(values: np.ndarray) -> np.ndarray:
-    """Values in a type that survives a NetCDF file: texts may come back as objects, small integers as large ones."""
+    """Values in a type that NetCDF preserves: texts may be read as objects, small integers as large ones."""
     if values.dtype.kind in "iub":
         return values.astype(np.int64)
     return values.astype(np.float64) if values.dtype.kind == "f" else values.astype(str)

@@ -54,7 +54,7 @@ def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
 
 
 def described(origin: str, fingerprint: str, source: Sequence[int], version: str) -> dict[str, Any]:
-    """The attributes of our own files, with a digest of them: the fingerprint says nothing of the origin."""
+    """The attributes of our own files, with a digest of them: the fingerprint does not cover the origin."""
     about = {"origin": origin, "fingerprint": fingerprint, "source": [int(value) for value in source]}
     about["whiffclock_version"] = version
     return about | {DIGEST: digest_of({name: np.array(value) for name, value in about.items()})}

@@ -1,11 +1,11 @@
-"""Plumes from files of every kind; what a file is, its content says.
+"""Plumes from files; the format of a file is found from its content.
 
 The steps from a stored array to ``c[t, x, y]`` are linear up to the last one: axis order, crop, downsampling, minus
 the background, times the scale, and clipping if asked for. So the background is subtracted after downsampling, where
 it is small.
 
-A field that is small after these steps is loaded. A larger one stays in its file, as a dask array whose blocks are
-what one read takes, so that gigabytes are thresholded in little memory.
+A field that is small after these steps is loaded. A larger one stays in its file, as a dask array with a block per read,
+so that gigabytes are thresholded in little memory.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Complaints about a plume, which may know no file, get its name."""
+    """Add the name of the file to errors about a plume."""
     try:
         yield
     except InputError as error:

@@ -1,4 +1,4 @@
-"""The kinds of jobs: train, evaluate, solve, branch; and policies that are put together of others.
+"""The kinds of jobs: train, evaluate, solve, branch; and policies made from others.
 
 The methods are documented in the base class, :class:`~whiffclock.runs.jobs.Job`.
 """
@@ -30,10 +30,10 @@ from whiffclock.recovery import Branches, BranchSettings, forced_blanks
 from whiffclock.runs.jobs import CARRIED, SEARCHES_PER_SECOND, Job, Tick, require_plume
 from whiffclock.runs.store import damaged_record
 
-# About what things take on one core, in searches.
+# Approximate cost on one core, in searches.
 _PER_BACKUP, _PER_BELIEF_SEARCH, _PER_TRIAL = (int(seconds * SEARCHES_PER_SECOND) for seconds in (5e-4, 2e-3, 5e-2))
 
-#: Starts of evaluations, for all that have the same.
+#: Starts of evaluations, shared by those with the same settings.
 _STARTS: dict[tuple, Starts] = {}
 
 
@@ -127,7 +127,7 @@ class Given(Job):
 
     @classmethod
     def of(cls, policy: Policy) -> Given:
-        """A policy on a table or on beliefs; for others, give a digest of all that they do."""
+        """A table policy or a belief policy; for others, give a digest by hand."""
         if isinstance(policy, TablePolicy):
             content = [repr(policy.memory.spec).encode(), policy.actions.astype(np.int8).tobytes()]
         else:

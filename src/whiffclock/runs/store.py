@@ -28,7 +28,7 @@ from whiffclock.archive import DIGEST, first_line, first_text, read_json, read_n
 from whiffclock.params import InputError, convert, require
 from whiffclock.partial import leftovers
 
-#: Raised when results of the same description come out differently, or are laid out differently.
+#: Increased when the result of a description, or its layout, changes.
 FORMAT = 2
 _KIND, _KEY = re.compile(r"[a-z][a-z0-9-]*"), re.compile(r"[0-9a-f]{20}")
 _CHECK = "check"
@@ -56,18 +56,18 @@ class Label:
         return hashlib.sha256(canonical(said).encode()).hexdigest()[:20]
 
     def to_json(self) -> str:
-        """The label in a record's file; its key and a check sum repeat what it says."""
+        """The label in a record's file, with its key and a checksum."""
         said = asdict(self) | {"key": self.key}
         return canonical(said | {_CHECK: _check(said)})
 
     @classmethod
     def from_dict(cls, written: dict[str, Any]) -> Label:
-        """Inverse of :meth:`to_json`, for the decoded text; older labels have no check sum."""
+        """Inverse of :meth:`to_json`, for the decoded text; older labels have no checksum."""
         label = convert(written, cls, "its label is wrong")
         if _CHECK in written:
             said = {name: value for name, value in written.items() if name != _CHECK}
             require(written[_CHECK] == _check(said), "its label contradicts itself")
-            label.__dict__["key"] = said.get("key")  # which the check sum covers
+            label.__dict__["key"] = said.get("key")  # which the checksum covers
         require(label.key == written.get("key"), "its label contradicts itself")
         return label
 
@@ -173,7 +173,7 @@ class Store:
         return found[0]
 
     def leftovers(self) -> list[Path]:
-        """What interrupted writes left behind."""
+        """Files of interrupted writes."""
         folders = (folder for folder in sorted(self.folder.glob("*/")) if folder.is_dir())
         files = (path for folder in folders for path in leftovers(folder, pattern=".*.npz.*"))
         return [path for path in files if _KEY.fullmatch(path.name.split(".")[1])]
@@ -187,7 +187,7 @@ def read_record(path: Path) -> Record:
 
 @contextmanager
 def damaged_record(path: Path) -> Iterator[None]:
-    """What does not fit in the arrays of a record becomes a sentence that names it."""
+    """Add the name of the record to errors about its arrays."""
     try:
         yield
     except InputError as error:
@@ -226,7 +226,7 @@ def canonical(value: Any) -> str:
 
 
 def _check(said: dict[str, Any]) -> str:
-    """The check sum of what a label says."""
+    """The checksum of a label."""
     return hashlib.sha256(canonical(said).encode()).hexdigest()[:8]
 
 
@@ -239,7 +239,7 @@ def _read(path: Path, only: tuple[str, ...] | None) -> tuple[dict[str, np.ndarra
         require("label" in arrays, f"{path} is not a record of whiffclock: it has no label")
         written = read_json(arrays["label"], "its label")
         label = Label.from_dict(written)
-        if only is None and _CHECK in written:  # older records have neither check sum nor digest
+        if only is None and _CHECK in written:  # older records have neither checksum nor digest
             require_digest(arrays, path, "record")
     require(
         (label.kind, label.key) == (path.parent.name, path.stem),
