@@ -4,8 +4,8 @@ The steps from a stored array to ``c[t, x, y]`` are linear up to the last one: a
 the background, times the scale, and clipping if asked for. So the background is subtracted after downsampling, where
 it is small.
 
-A field that is small after these steps is loaded. A larger one stays in its file, as a dask array with a block per read,
-so that gigabytes are thresholded in little memory.
+A field that is small after these steps is loaded. A larger one stays in its file, as a dask array with one block per
+read, so that gigabytes are thresholded in little memory.
 """
 
 from __future__ import annotations
