@@ -1,4 +1,4 @@
-"""What a claim is, and when it holds.
+"""Claims, and when they hold.
 
 A claim consists of parts: numbers with their bootstrap draws, each required to lie in a range with one bound or two.
 Each part has an outcome of its own, and the claim has the worst of them.
@@ -62,7 +62,7 @@ class Part:
 
     @property
     def tail(self) -> float:
-        """What the interval leaves out at each end: 5% with one bound, 2.5% with two."""
+        """The share outside the interval at each end: 5% with one bound, 2.5% with two."""
         return LEVEL if np.isinf(self.above) or np.isinf(self.below) else LEVEL / 2
 
     def interval(self, parts: int = 1) -> tuple[float, float]:
