@@ -211,7 +211,7 @@ def test_only_a_clock_can_be_confined_to_a_mode(plume):
     policy = train(Task(plume, 3e-6, window(3, 40), LearningSettings.shortened(20)))
     with pytest.raises(InputError, match="on a clock"):
         one_mode(policy, 0)
-    with pytest.raises(InputError, match="window-3 is none"):
+    with pytest.raises(InputError, match="window-3 is not one"):
         heuristic_two_q(policy, policy, 7)
 
 

@@ -133,24 +133,24 @@ def test_rewards_are_averaged_as_a_plain_sum_would(tmp_path: Path, entries: list
         ("values: reward", "values: money", 2, "'money'"),
         ("states: left right", "states:", 3, "no states"),
         ("states: left right", "states: left left", 3, "listed twice"),
-        ("states: left right", "states: 0", 3, "at least one"),
-        ("states: left right", "states: 99999999999", 3, "at most"),
+        ("states: left right", "states: 0", 3, "it must be 1 to"),
+        ("states: left right", "states: 99999999999", 3, "it must be 1 to"),
         ("states: left right", "states: left right\nstates: 2", 4, "was given in line 3"),
         ("T: listen identity", "T: listen identify", 6, "'identify'"),
-        ("T: listen identity", "T: hearken identity", 6, "'hearken' is no action"),
-        ("T: listen identity", "T: 3 identity", 6, "'3' is no action"),
+        ("T: listen identity", "T: hearken identity", 6, "'hearken' is not a known action"),
+        ("T: listen identity", "T: 3 identity", 6, "'3' is not a known action"),
         ("T: listen identity", "T: listen 1 0 0", 6, "has 3 numbers; it must have 4"),
         ("T: listen identity", "T: listen 1 0 0 1 1", 6, "has 5 numbers; it must have 4"),
         ("T: listen identity", "T: listen 1 0 0 1.2", 6, "a probability is 1.2"),
         ("T: listen identity", "T: listen 1 0 nan 1", 6, "'nan'"),
-        ("T: listen identity", "T: listen : left : middle 1", 6, "'middle' is no state"),
+        ("T: listen identity", "T: listen : left : middle 1", 6, "'middle' is not a known state"),
         ("T: listen identity\n", "", None, "no probabilities are given for moving from state left under action listen"),
         ("0.85 0.15\n", "0.85 0.25\n", 9, "observing in state left under action listen sum to 1.1"),
         ("0.15 0.85\n", "0.15\n", 9, "has 3 numbers; it must have 4"),
         ("O: open-left uniform", "O: open-left identity", 12, "'identity'"),
         ("R: listen : * : * : * -1", "R: listen : * : * : * inf", 14, "'inf'"),
         ("R: listen : * : * : * -1", "R: listen -1", 14, "an action and a state"),
-        ("R: listen : * : * : * -1", "R: listen : * : * : hear -1", 14, "'hear' is no observation"),
+        ("R: listen : * : * : * -1", "R: listen : * : * : hear -1", 14, "'hear' is not a known observation"),
         ("right : * : * -100\n", "right : * : * -100\nthe end", 19, "'the'"),
         ("right : * : * -100\n", "right : * :", 18, "the file ends"),
         ("right : * : * -100\n", "right : * : *", 18, "has 0 numbers; it must have 1"),
@@ -192,7 +192,7 @@ def test_what_is_no_model_at_all(tmp_path: Path, suffix: str, content: bytes) ->
 def test_paths_that_hold_no_model(tmp_path: Path) -> None:
     refused(tmp_path / "absent.pomdp", None, "There is no file")
     refused(tmp_path, None, "is a folder")
-    refused(saved(tmp_path, TIGER, "tiger.txt"), None, "ends in .pomdp or .pomdpx")
+    refused(saved(tmp_path, TIGER, "tiger.txt"), None, "must end in .pomdp or .pomdpx")
 
 
 @pytest.mark.parametrize("keep", range(0, TIGER.index("O: open-right"), 13))

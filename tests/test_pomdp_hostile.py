@@ -63,7 +63,7 @@ def test_many_blocks_are_quick(tmp_path: Path) -> None:
         (preamble(100_000) + "T: * uniform\n", "line 6: .*would take 1,490.1 GiB of memory, and 4 are allowed"),
         (preamble(100_000, 2, 100_000) + "T: * identity\nO: * uniform\n", "line 7: .* GiB of memory"),
         (preamble(20_000, 1000), "line 3: states times actions are 20,000,000"),
-        (preamble(10**9), "line 3: '1000000000' is no number of states"),
+        (preamble(10**9), "line 3: '1000000000' is not a possible number of states"),
         (preamble(800, 1, 800) + "T: 0 uniform\nO: 0 uniform\n", "512,000,000 ways .* GiB of memory"),
     ],
 )

@@ -90,7 +90,7 @@ def test_decision_diagram_says_the_same(tmp_path: Path) -> None:
             "contains itself",
         ),
         ('var="x_0"', 'var="x_1"', "'x_1' cannot stand here"),
-        ('val="mid"', 'val="middle"', "'middle' is no value of x_0"),
+        ('val="mid"', 'val="middle"', "'middle' is not a known value of x_0"),
         ("1.0</Terminal>", "2.0</Terminal>", "a probability is 2"),
         ('<Node var="k_0">', '<Node var="a">', "decided twice"),
     ]:
@@ -123,7 +123,7 @@ def test_decision_diagram_says_the_same(tmp_path: Path) -> None:
             "<Instance>listen - -</Instance><ProbTable>identity",
             "<Instance>hear - -</Instance><ProbTable>identity",
             16,
-            "'hear' is no value of a",
+            "'hear' is not a known value of a",
         ),
         ("0.85 0.15 0.15 0.85", "0.85 0.15 0.15", 20, "has 3 numbers; its instance asks for 4"),
         (
@@ -136,7 +136,7 @@ def test_decision_diagram_says_the_same(tmp_path: Path) -> None:
         ('type="TBL"', 'type="CONT"', 11, "'CONT'"),
         ("</Func>", "", 27, "mismatched tag"),
         ("ISO-8859-1", "ISO-1", 1, "unknown encoding"),
-        ("<NumValues>2<", "<NumValues>99999999999<", 7, "no number of values"),
+        ("<NumValues>2<", "<NumValues>99999999999<", 7, "not a possible number of values"),
         ("</pomdpx>", "", 29, "no element found"),
         ("</pomdpx>", "</pomdpx>\n<pomdpx/>", 29, "junk after document element"),
         (

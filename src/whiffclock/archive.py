@@ -57,7 +57,7 @@ def require_file(path: Path, what: str = "file") -> None:
 def reading(path: Path, what: str) -> Iterator[None]:
     """Any error while reading ``path``, which should be ``what``, becomes one sentence that names it.
 
-    Libraries raise nearly anything when a file is damaged, so nothing but reading belongs inside.
+    Libraries raise nearly any error when a file is damaged, so use it only around reading.
     """
     try:
         yield

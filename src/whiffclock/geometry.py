@@ -107,7 +107,7 @@ def geometry(path: ArrayLike) -> Geometry:
 
 
 def _first_run(hits: np.ndarray, length: int) -> int | None:
-    """Where the first ``length`` hits in a row begin; None if there are none."""
+    """Start of the first ``length`` hits in a row; None if there are none."""
     if len(hits) < length:
         return None
     runs = np.flatnonzero(np.lib.stride_tricks.sliding_window_view(hits, length).all(axis=1))

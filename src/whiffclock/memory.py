@@ -93,7 +93,7 @@ class Memory:
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """What determines it, in plain values: maker and settings, or a digest of tables made by hand."""
+        """Plain values that determine it: maker and settings, or a digest of tables made by hand."""
         if self.maker:
             return {"maker": self.maker, **(self.settings or {})}
         tables = repr([getattr(self, name).tolist() for name in _ARRAYS])

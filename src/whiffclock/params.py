@@ -125,7 +125,7 @@ class WorldSettings(Settings):
     start_on_whiff: Annotated[bool, "Start only at times when the start cell has a whiff."] = False
     end_of_record: Annotated[
         Literal["wrap", "avoid"],
-        "Wrap around to the first snapshot, or start early enough to avoid it.",
+        "Continue with the first snapshot, or start early enough to avoid the end.",
     ] = "wrap"
 
     def __post_init__(self) -> None:

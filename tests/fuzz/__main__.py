@@ -1,4 +1,4 @@
-"""Run the fuzzer for some time and print a table of outcomes; what must not be is kept in a file, with its recipe."""
+"""Run the fuzzer and print a table of outcomes; wrong ones are written to a file, with commands that repeat them."""
 
 import argparse
 import json
@@ -14,18 +14,21 @@ from fuzz.cases import BAD, GOOD, Bench, Outcome
 FOUND = Path("build/fuzz.txt")
 #: Outcomes in the head of a table.
 SHORT = ("refus", "harml", "other", "belie", "trace", "crash", "hang", "memor", "untid", "left")
+KEY = """refused: one sentence; harmless: the same output; other: valid, but another input.
+Wrong: believed (damage not noticed), traceback, crash, hang, memory (too much),
+untidy (not one sentence), left (files of a refused command)."""
 
 
 def main() -> int:
     """The command line; 1 if something was found."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=600, help="how long")
-    parser.add_argument("--cases", type=int, default=10**9, help="how many at most")
+    parser.add_argument("--seconds", type=float, default=600, help="time limit")
+    parser.add_argument("--cases", type=int, default=10**9, help="most cases")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", action="append", help="only files of this kind; may be repeated")
-    parser.add_argument("--quick", action="store_true", help="one file of each kind, and no limit of time")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="cases at a time")
-    parser.add_argument("--case", help="only this one, N or N.STEP, and all that it said")
+    parser.add_argument("--quick", action="store_true", help="one file of each kind, no time limit")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="cases in parallel")
+    parser.add_argument("--case", help="only this case, N or N.STEP, with its whole output")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="whiffclock-fuzz-") as folder:
         print("making valid files, running every command once ...", flush=True)
@@ -45,12 +48,12 @@ def main() -> int:
     if found:
         FOUND.parent.mkdir(parents=True, exist_ok=True)
         FOUND.write_text("\n".join(found))
-        print(f"{len(found)} cases that must not be are in {FOUND}.")
+        print(f"{len(found)} cases with a wrong outcome are in {FOUND}.")
     return bool(found)
 
 
 def begun(bench: Bench, asked: argparse.Namespace, worker: int, folder: Path) -> int:
-    """A child that does its share of the cases, and writes down what became of them."""
+    """A child process that runs its share of the cases and writes their outcomes to a file."""
     child = os.fork()
     if child:
         return child
@@ -61,14 +64,14 @@ def begun(bench: Bench, asked: argparse.Namespace, worker: int, folder: Path) ->
                 break
             outcome, recipe = bench.case(asked.seed, number), ""
             if outcome.name in BAD:
-                recipe = told(bench, asked.seed, number, outcome, asked.kind)
+                recipe = report(bench, asked.seed, number, outcome, asked.kind)
                 print(recipe, flush=True)
             print(json.dumps([bench.kind(asked.seed, number), outcome.name, recipe]), file=file, flush=True)
     os._exit(0)
 
 
-def told(bench: Bench, seed: int, number: int, outcome: Outcome, kinds: list[str] | None) -> str:
-    """What was found, and a command that does it again with as few steps as possible."""
+def report(bench: Bench, seed: int, number: int, outcome: Outcome, kinds: list[str] | None) -> str:
+    """A wrong outcome, and a command that repeats it with as few steps as possible."""
     alone = next((step for step in (0, 1) if bench.case(seed, number, step).name == outcome.name), None)
     case = f"{number}" if alone is None else f"{number}.{alone}"
     only = "".join(f" --kind {kind!r}" for kind in kinds or ())
@@ -94,7 +97,7 @@ def table(counts: dict[str, Counter[str]], seed: int) -> str:
     rows = [*sorted(counts.items()), ("all", sum(counts.values(), Counter()))]
     head = line("", "cases", *names.values())
     lines = [line(kind, count.total(), *(count[name] or "" for name in names)) for kind, count in rows]
-    return "\n".join(["", f"seed {seed}", head, "-" * len(head), *lines])
+    return "\n".join(["", f"seed {seed}", head, "-" * len(head), *lines, "", KEY])
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from whiffclock.entry import _run
 from whiffclock.params import InputError
 
 SECONDS, MEMORY = 30, 6 * 2**30
-#: Outcomes; the last ones must not be.
+#: Outcomes, right and wrong ones.
 GOOD = ("refused", "harmless", "other input")
 BAD = ("believed", "traceback", "crash", "hang", "memory", "untidy", "leftover")
 _RAW = re.compile(
@@ -41,7 +41,7 @@ _MOMENT = (10**9, 10**9)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case."""
+    """The outcome of a case."""
 
     name: str
     how: str

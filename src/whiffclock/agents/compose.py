@@ -19,7 +19,7 @@ def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TableP
     """
     for policy in (dense, sparse):
         single = policy.memory.maker == "clock" and policy.modes == 1
-        require(single, f"2Q^h is made of two single-mode policies on a clock; {policy.name} is none.")
+        require(single, f"2Q^h is made of two single-mode policies on a clock; {policy.name} is not one.")
     lengths = [dense.memory.length, sparse.memory.length]
     require(lengths[0] == lengths[1], f"2Q^h needs two policies of one horizon; these have {lengths}.")
     made_from = {"dense": dense.made_from, "sparse": sparse.made_from, "version": __version__}

@@ -162,7 +162,7 @@ def provenance(policy: Policy, result: Evaluation, world: WorldSettings) -> dict
 
 
 def caption(field: Plume, settings: EvaluationSettings) -> str:
-    """What was run, in one line."""
+    """Plume, starts and horizon, in one line."""
     longest = "" if settings.horizon is None else f", at most {settings.horizon} steps"
     return f"{field.origin}; every start cell, start times per cell: {settings.snapshots}{longest}"
 

@@ -167,8 +167,8 @@ def readable(value: Any, form: str = "g") -> str:
         return ", ".join(f"{k.replace('_', ' ')} {readable(v, form)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(readable(v, form) for v in value) or "none"
-    if value is None:
-        return "none"
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
     return format(value, form) if isinstance(value, float) else str(value)
 
 

@@ -83,9 +83,20 @@ def show(
         return
     description, arrays = shown.pop("description"), shown.pop("arrays")
     opt.out.print(opt.facts_table(shown))
-    for title, part in (("Settings", description), ("Arrays", arrays)):
+    for title, part in (("Settings", dict(_levels(description))), ("Arrays", arrays)):
         opt.out.print(f"\n{title}:")
         opt.out.print(opt.facts_table(part))
+
+
+def _levels(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested settings, one row for each level: ``policy learning`` are the learning settings of the policy."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield before + name, {key: inner for key, inner in value.items() if not isinstance(inner, dict)}
+            inside = {key: inner for key, inner in value.items() if isinstance(inner, dict)}
+            yield from _levels(inside, f"{before}{name} ")
+        elif not before:
+            yield name, value
 
 
 @runs_app.command()

@@ -57,7 +57,7 @@ class Collector:
         return run(job, self.study.plume, self.store)
 
     def _summarize(self, job: Job) -> dict[str, Any]:
-        """What the datasets take from an evaluation, which is too large to keep."""
+        """The part of an evaluation that the datasets need; the whole is too large to keep."""
         found: Evaluation = self._get(job)
         steps = found.mode_steps.sum(axis=0)
         return {
@@ -279,7 +279,7 @@ class Collector:
         return made.assign(weight=("branch", weight), trial=("branch", trial), environment=("branch", where))
 
     def facts(self) -> dict[str, Any]:
-        """What was run: profile, plume, version."""
+        """Facts about the run: profile, plume, version."""
         study, profile, plume = self.study, self.study.profile, self.study.plume
         every = study.tests(study.single(ENVIRONMENT_NAMES[0]), ENVIRONMENT_NAMES[0])[0].starts(plume)
         numbers = profile.to_dict()

@@ -16,7 +16,7 @@ from whiffclock.archive import DIGEST, digest_of, read_npz, reading, require_hdf
 from whiffclock.params import require
 from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
-#: What our own files call the field.
+#: Name of the field in our own files.
 VARIABLE = "concentration"
 
 
@@ -72,7 +72,7 @@ def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _said(path: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What our own files say of the field in them."""
+    """Source, origin and fingerprint in our own files."""
     said: dict[str, Any] = {name: str(facts[name]) for name in ("origin", "fingerprint") if name in facts}
     plain = said.get("fingerprint", "0").isalnum() and "\n" not in said.get("origin", "")
     require(plain, f"{path} has an origin or a fingerprint that is not one line.")

@@ -4,7 +4,7 @@ The steps from a stored array to ``c[t, x, y]`` are linear up to the last one: a
 the background, times the scale, and clipping if asked for. So the background is subtracted after downsampling, where
 it is small.
 
-A field that is small after these steps is loaded. A larger one stays in its file, as a dask array with a block per
+A field that is small after these steps is loaded. A larger one stays in its file, as a dask array with one block per
 read, so that gigabytes are thresholded in little memory.
 """
 
@@ -36,7 +36,7 @@ __all__ = ["ReadSettings", "read_plume", "write_plume"]
 
 #: Fields below this are loaded into memory.
 LOAD_BYTES = 256 * 2**20
-#: What one read aims at, and what it may take to keep whole the blocks a file is stored in.
+#: Size of one read, and its limit if whole storage blocks of a file are read.
 READ_BYTES = 16 * 2**20
 BLOCK_BYTES = 128 * 2**20
 KINDS = ".npy, .npz, HDF5, MATLAB v7.3, NetCDF or Zarr"
@@ -178,7 +178,7 @@ class Reader:
         return dask.array.map_blocks(block, name=name, chunks=chunks, meta=like)  # type: ignore[no-untyped-call]
 
     def _parts(self, start: int, end: int) -> list[tuple[int, int]]:
-        """What to read at a time of the snapshots from ``start`` to ``end``: whole storage blocks, if they fit."""
+        """Parts of the snapshots from ``start`` to ``end`` to read at a time: whole storage blocks, if they fit."""
         block = self.found.blocks[self.axes.index("t")] if self.found.blocks else 1
         whole = block * self._snapshot_bytes <= BLOCK_BYTES
         size = max(1, (READ_BYTES if whole else BLOCK_BYTES) // self._snapshot_bytes)

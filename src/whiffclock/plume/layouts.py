@@ -50,7 +50,7 @@ class ReadSettings(Settings):
         named = self.axes is None or sorted(self.axes) == ["t", "x", "y"]
         require(named, f"The axes are {self.axes!r}; they must be the letters t, x and y in some order, such as tyx.")
         some = self.first >= 0 and (self.end is None or self.end > self.first)
-        require(some, f"The snapshots {self.first}:{self.end} are none; the end must lie after the first, from 0 on.")
+        require(some, f"The snapshots are {self.first}:{self.end}; they must be FIRST:END with 0 <= FIRST < END.")
         x0, x1, y0, y1 = self.crop or (0, 1, 0, 1)
         cells = 0 <= x0 < x1 and 0 <= y0 < y1
         require(cells, f"The crop {x0}:{x1},{y0}:{y1} holds no cell; in x0:x1,y0:y1, x0 < x1 and y0 < y1 must hold.")
@@ -63,7 +63,7 @@ class ReadSettings(Settings):
 
 @dataclass(frozen=True)
 class Layout:
-    """What is known of an array by its name.
+    """Facts about an array that follow from its name.
 
     ``details`` takes an open HDF5 file and the array's name; it returns axes that the file itself gives, or ``None``,
     and an addition to the origin.

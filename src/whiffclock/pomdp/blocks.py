@@ -177,7 +177,7 @@ class BlockModel:
 
 
 def _first_supports(tables: TabularModel) -> list[np.ndarray]:
-    """What the agent may hold possible before its first action: one set of states for each first look."""
+    """Possible states before the first action: one set for each first look."""
     support = np.flatnonzero(tables.initial > 0)
     seen = np.zeros_like(support) if tables.visible is None else tables.visible[support]
     return [support[seen == value] for value in np.unique(seen)]

@@ -147,7 +147,7 @@ def _sweeps(unknowns: int) -> int:
 
 
 def _spread(change: np.ndarray, gamma: float) -> float:
-    """How far a value may still be from the solution, up to a constant, if a sweep changes it by this much."""
+    """Largest error of a value, up to a constant, if a sweep changes it by ``change``."""
     return float(np.ptp(change)) / (1 - gamma)
 
 

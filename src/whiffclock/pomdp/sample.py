@@ -80,7 +80,7 @@ class Predictor:
 def by_bounds(tree: Tree, epsilon: float, predictor: Predictor, *, onward: bool = False) -> int:
     """The published sampling: deep where it may help, until the gap is ``epsilon`` as seen from the root.
 
-    ``floor`` and ``ceiling`` are the lower and the upper bound that the belief at hand would need for the root to
+    ``floor`` and ``ceiling`` are the lower and the upper bound that the current belief would need for the root to
     be improved or closed; ``allowed`` is the gap that matters no more, this far from the root. A walk that goes
     ``onward`` does not return to a node that it has met: beliefs that lead to themselves would hold it for ever.
     """

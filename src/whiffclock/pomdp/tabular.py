@@ -18,7 +18,7 @@ SUM_TOLERANCE = 1e-4
 _LARGEST_REWARD = 1e100
 
 DISCOUNT = "it must lie between 0 and 1; for a task without discounting choose one close to 1, such as 0.999."
-"""What a discount must be, as the end of a sentence."""
+"""The condition on a discount, as the end of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def require_memory(needed: float, what: str) -> None:
 
 
 def outcomes(transition: sp.csr_array, observation: sp.csr_array) -> tuple[np.ndarray, ...]:
-    """All that an action can lead to: state, next state, observation and probability, sorted by the first two."""
+    """All outcomes of an action: state, next state, observation and probability, sorted by the first two."""
     following = transition.indices
     count = int(np.diff(observation.indptr)[following].sum())
     require_memory(100 * count, f"A model with {count:,} ways to move and observe after one action")

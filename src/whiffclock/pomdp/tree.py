@@ -58,11 +58,11 @@ class Tree:
         return 1.0 if node == 0 and self.model.looks_first else self.model.discount
 
     def edges_of(self, node: int) -> slice:
-        """Where the edges of a node are."""
+        """Positions of the edges of a node."""
         return slice(int(self.first_edge[node]), int(self.first_edge[node + 1]))
 
     def of_action(self, node: int, action: int) -> slice:
-        """Where the edges of an action are, counted from the node's first."""
+        """Positions of the edges of an action, relative to the node's first edge."""
         first = self.model.edges(int(self.block[node])).first
         return slice(int(first[action]), int(first[action + 1]))
 
@@ -99,7 +99,7 @@ class Tree:
             setattr(self, name, grown(getattr(self, name), edges))
 
     def action_values(self, node: int, spread: Spread, values: np.ndarray) -> np.ndarray:
-        """Value of each action if the children are worth ``values``, which stand beside the node's edges."""
+        """Value of each action if the children have ``values``, an array over all edges."""
         first = self.model.edges(int(self.block[node])).first[:-1]
         worth = spread.probability * np.where(spread.probability > 0, values[self.edges_of(node)], 0.0)
         return spread.reward + self.gamma(node) * np.add.reduceat(worth, first)

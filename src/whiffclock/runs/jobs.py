@@ -52,7 +52,7 @@ class Job:
 
     @property
     def task(self) -> str:
-        """What it does, for tables of time."""
+        """Verb and agent, for tables of time."""
         return f"{self.verb} {self.agent}"
 
     @cached_property

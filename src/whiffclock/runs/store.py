@@ -37,7 +37,7 @@ _RESERVED = ("label", DIGEST, "file", "allow_pickle")  # ours, and two that nump
 
 @dataclass(frozen=True)
 class Label:
-    """What a record is; everything but ``version``, the package that made it, goes into the key."""
+    """Identity of a record; everything but ``version``, that of the package that made it, determines the key."""
 
     kind: str
     description: dict[str, Any]
@@ -81,7 +81,7 @@ class Record:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What determined it."""
+        """Everything that determined it."""
         return self.label.description
 
 
@@ -98,7 +98,7 @@ class Entry:
 
     @classmethod
     def of(cls, path: Path) -> Entry:
-        """The entry of a file, of which no more than the label is read; of a link to nothing, the link."""
+        """The entry of a file, of which only the label is read; of a broken link, the link."""
         try:
             found = path.stat()
         except OSError:
@@ -124,7 +124,7 @@ class Store:
         self.folder = folder
 
     def path(self, kind: str, description: dict[str, Any]) -> Path:
-        """Where the record of this description is, or would be."""
+        """The file of the record of this description, whether it exists or not."""
         return self.folder / kind / f"{Label(kind, description).key}.npz"
 
     def has(self, kind: str, description: dict[str, Any]) -> bool:
@@ -249,7 +249,7 @@ def _read(path: Path, only: tuple[str, ...] | None) -> tuple[dict[str, np.ndarra
 
 
 def _or_none(read: Any, path: Path) -> Any:
-    """What ``read`` reads; None where the file is damaged."""
+    """The result of ``read``; None if the file is damaged."""
     try:
         return read(path)
     except InputError:

@@ -146,7 +146,7 @@ def _label(value: Any) -> Any:
 
 
 def describe(name: str) -> str:
-    """What a setting is, in a few words; empty if its class does not say."""
+    """The description of a setting; empty if it has none."""
     table, _, own = name.rpartition(".")
     for kind in CLASSES[f"{table}." if table else ""]:
         hint = get_type_hints(kind, include_extras=True).get(own)

@@ -44,13 +44,13 @@ _NAMES = {"taus": "tau"}  # of settings of memories, where they differ
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _ENVIRONMENTS = f"a concentration, or one of {', '.join(ENVIRONMENTS)}"
 _LONGEST_FILE, _MOST_TRAININGS, _LARGEST_SEED = 2**16, 100_000, 2**63
-#: What a statement over several lines can end with, and how many such lines are tried.
+#: Possible ends of a statement over several lines, and how many such lines are tried.
 _ENDS, _MOST_TRIES = ("]", '"""', "'''"), 200
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a sweep was written: path and text of its file; neither for a dictionary."""
+    """The origin of a sweep: path and text of its file; neither for a dictionary."""
 
     path: Path | None = None
     text: str = ""
@@ -278,7 +278,7 @@ def _is(value: Any, kind: Any) -> bool:
 
 
 def _wanted(kind: Any) -> str:
-    """What a value of a type is, in words."""
+    """A type in words."""
     if kind in _WORDS:
         return _WORDS[kind]
     return " or ".join(_WORDS.get(one, f"'{OWN if one is NoneType else one}'") for one in get_args(kind))
@@ -297,4 +297,4 @@ def _require_use(values: Mapping[str, Sequence[Any]], swept: Sequence[str], plac
         for own in memory_settings({name: None}):
             without = [text for text, settings in makers.items() if own not in settings]
             if without and (name in swept or len(without) == len(makers)):
-                raise place.refusal(f"{name} is no setting of the memory {without[0]}.", name)
+                raise place.refusal(f"{name} is not a setting of the memory {without[0]}.", name)

@@ -1,4 +1,4 @@
-"""What a claim is, and when it holds.
+"""Claims, and when they hold.
 
 A claim consists of parts: numbers with their bootstrap draws, each required to lie in a range with one bound or two.
 Each part has an outcome of its own, and the claim has the worst of them.
@@ -9,9 +9,9 @@ Each part has an outcome of its own, and the claim has the worst of them.
 - It **does not hold** if the interval lies entirely outside its range. With k parts there are k chances for that, so
   these intervals are wider: the tails are k times smaller. n agents are all on one side of their true median with
   probability 2^-n; where that is more than such a tail, they are too few to refute anything.
-- Otherwise it is **not decidable** with the run at hand, or open. So is a part that rests on fewer than :data:`FEWEST`
+- Otherwise it is **not decidable** with this run, or open. So is a part that is based on fewer than :data:`FEWEST`
   agents, and one with a reason: too few failures, no scale for its margin, trainings too short.
-- A claim is **not tested** if the run does not have the figures it rests on.
+- A claim is **not tested** if the run does not have the figures it is based on.
 
 A claim is shown by its weakest part: one that refutes it, or is not decidable, or holds by the least; and by a summary
 of all parts.
@@ -62,7 +62,7 @@ class Part:
 
     @property
     def tail(self) -> float:
-        """What the interval leaves out at each end: 5% with one bound, 2.5% with two."""
+        """The share outside the interval at each end: 5% with one bound, 2.5% with two."""
         return LEVEL if np.isinf(self.above) or np.isinf(self.below) else LEVEL / 2
 
     def interval(self, parts: int = 1) -> tuple[float, float]:
@@ -148,7 +148,7 @@ class Claim:
     statement: str  # in full (ours, not the paper's)
     statistic: str  # what is computed, and where it must lie
     quantity: str  # what such a number is, in a few words
-    figures: tuple[str, ...]  # whose data it rests on
+    figures: tuple[str, ...]  # on whose data it is based
     place: str  # in the paper
     resampled: str = ""  # what the intervals are over
     margins: Margins = field(default_factory=dict)

@@ -130,7 +130,7 @@ def picture(figure: str, data: Datasets) -> Figure:
 
 
 def arranged(draw: Callable[[], Figure]) -> Figure:
-    """What ``draw`` draws, under the settings of all figures, arranged once for every format."""
+    """The result of ``draw``, under the settings of all figures, arranged once for every format."""
     from whiffclock.paper.figures.style import context
 
     with context():

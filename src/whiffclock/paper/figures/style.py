@@ -1,4 +1,4 @@
-"""How all figures look: colours, sizes, letters, and the settings under which they are drawn."""
+"""Style of all figures: colours, sizes, letters, and the settings under which they are drawn."""
 
 import threading
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ SOURCE = "#C00000"
 #: Widths in inches: one column of a paper, and two.
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 
-#: What the axes of geometry are called: name of the metric, then its unit. The length of the return is the one that
+#: Labels of the axes of geometry: name of the metric, then its unit. The length of the return is the one that
 #: the paper draws, after the upwind extreme (R13).
 GEOMETRY_LABELS = {
     "surge_length": ("surge length", "cells"),
@@ -35,7 +35,7 @@ GEOMETRY_LABELS = {
     "backtracking_after_extreme": ("return length", "cells"),
     "backtracking_initiation": ("return begins", "moves"),
 }
-#: What the axes of performance are called.
+#: Labels of the axes of performance.
 PERFORMANCE = {"G": "mean return $G$", "T_min/T": r"mean $T_{\min}/T$", "f+": "success rate $f^+$"}
 MINUS, PLUS = "Q$^-$", "Q$^+$"
 

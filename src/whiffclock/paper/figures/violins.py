@@ -129,7 +129,7 @@ class LastWhiffs:
     def violin(self, axes: Axes, at: float, colour: str, most: float, width: float, **looks: Any) -> None:
         """A violin, or a word if no search failed after a whiff; y spans the whole grid.
 
-        Its width goes with the square root of :attr:`shown`, and is ``width`` if that is ``most``.
+        Its width is proportional to the square root of :attr:`shown`, and is ``width`` if that is ``most``.
         """
         if self.agents:
             width *= np.sqrt(self.shown / most)

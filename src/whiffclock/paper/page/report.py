@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
 _SHOWN = {SINGLE: "Single-Q", TWO: "Two-Q", HEURISTIC: "2Qʰ", CAST: "Cast-and-surge", BAYES: "Bayesian"}
-#: What the table of performance shows.
+#: Metrics in the table of performance.
 _METRICS = {"G": "Mean return G", "f+": "Share of searches that arrive, f+"}
 #: Distances downwind of the source at which whiffs are counted.
 _PLACES = (10, 30, 60, 100)

@@ -16,7 +16,7 @@ from whiffclock.plume.simulate.recipe import OdorSettings
 
 
 class Filaments:
-    """All filaments in the air; positions are relative to the source: along, across, height."""
+    """All filaments in the flow; positions are relative to the source: along, across, height."""
 
     def __init__(self, settings: OdorSettings, length: int, width: int, rng: np.random.Generator) -> None:
         self.settings, self.rng = settings, rng

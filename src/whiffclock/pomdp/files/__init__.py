@@ -17,6 +17,6 @@ def read_model(path: Path) -> TabularModel:
     source.require_file()
     reader = _READERS.get(Path(path).suffix.lower())
     if reader is None:
-        raise InputError(f"{path} is no model; the name of one ends in .pomdp or .pomdpx.")
+        raise InputError(f"{path} is not a model; its name must end in .pomdp or .pomdpx.")
     with source.bounded():
         return reader(source)

@@ -92,7 +92,7 @@ class _Reader(Words):
             self.refuse(f"{self.peek()!r} stands where a colon should follow {after!r}.")
 
     def _run(self) -> int:
-        """Where the run of words that begins here ends: before the next keyword, or at the end."""
+        """End of the run of words that begins here: the next keyword, or the end of the file."""
         return self.keywords[bisect_left(self.keywords, self.at)]
 
     def _numbers(self, n: int, what: str, *, probabilities: bool = True) -> np.ndarray:
@@ -139,7 +139,7 @@ class _Reader(Words):
         for i, name in enumerate(names):
             if name in listed or name in (":", "*"):
                 self.at += i
-                self.refuse(f"the {_KINDS[kind]} {name!r} is listed twice, or is no name.")
+                self.refuse(f"the {_KINDS[kind]} {name!r} is listed twice, or is not a name.")
             listed[name] = i
         self.names[kind] = listed
         self.at = end
@@ -176,7 +176,7 @@ class _Reader(Words):
         return np.array([self.source.position(word, self._was(), names, _KINDS[kind])])
 
     def _read_cells(self) -> bool:
-        """The single cells of T or O that stand here one after the other, the bulk of large files; whether any do."""
+        """Read consecutive single cells of T or O, the bulk of large files; returns whether there are any."""
         letter, words, found = self.peek(), self.words, len(_AXES["T"]) * 2 + 2
         if letter not in self.tables or self.tables[letter].sizes[-1] == 1:
             return False
@@ -225,7 +225,7 @@ class _Reader(Words):
             self.tables[letter].set(whole, self._probabilities(letter, rest), line)
 
     def _probabilities(self, letter: str, sizes: list[int]) -> np.ndarray | float | Diagonal:
-        """What follows the names of an entry: values over the axes not named."""
+        """The values after the names of an entry, over the axes not named."""
         word = self.peek()
         if sizes and word == "uniform":
             self.at += 1

@@ -194,7 +194,7 @@ def _plane(plane: Element, length: int) -> Plane:
 
 
 def _element(words: Words, name: str = "") -> Element:
-    """A word, or all that stands between braces or brackets: elements with and without names."""
+    """A word, or everything between braces or brackets: elements with and without names."""
     word = words.next(_TOO_SOON)
     element = Element(words.source, words.lines[words.at - 1], name, {}, word)
     if word in ("{", "["):

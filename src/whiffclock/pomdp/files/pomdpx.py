@@ -221,7 +221,9 @@ class _Diagram:
             self._set(element, fixed, 1 / len(self.values[name]))
         elif kind == "persistent":
             before = self.previous.get(name, "")
-            element.require(before in self.values, f"{name!r} cannot persist: its value before the move is no parent.")
+            element.require(
+                before in self.values, f"{name!r} cannot persist: its value before the move is not a parent."
+            )
             axes = list(self.values)
             if before in fixed:
                 self._set(element, {**fixed, name: fixed[before]}, 1.0)
@@ -252,7 +254,7 @@ class _Diagram:
 
 
 def _values(given: Element, dashes: list[int], n_values: int) -> np.ndarray | Diagonal:
-    """What a table says, over the axes of an instance; ``dashes`` has the size of each axis with a dash, else 1."""
+    """The values of a table, over the axes of an instance; ``dashes`` has the size of each axis with a dash, else 1."""
     words = given.text.split()
     if given.name == "ProbTable" and words == ["uniform"]:
         return np.full([1] * len(dashes), 1 / n_values)

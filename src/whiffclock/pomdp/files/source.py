@@ -93,7 +93,7 @@ class Source:
             raise InputError(f"{self.path} needs more memory than there is.") from None
 
     def numbers(self, words: Sequence[str], lines: Sequence[int] | int) -> np.ndarray:
-        """``words`` as finite numbers, float64[word]; ``lines`` says where each stands, or all do."""
+        """``words`` as finite numbers, float64[word]; ``lines`` has the line of each, or of all."""
         values = np.array([_number(word) for word in words])
         bad = np.flatnonzero(~np.isfinite(values))
         if bad.size:
@@ -115,18 +115,18 @@ class Source:
         return int(word)
 
     def position(self, word: str, line: int, names: dict[str, int], what: str) -> int:
-        """Where ``word``, a name or else a number, stands among ``names``."""
+        """Position of ``word``, a name or a number, among ``names``."""
         place = names[word] if word in names else int(word) if is_count(word) else len(names)
         if place >= len(names):
             listed = list(names)
             choice = ", ".join(listed) if len(listed) <= 6 else f"the {len(listed)} from {listed[0]} to {listed[-1]}"
-            self.refuse(line, f"{word!r} is no {what}; it must be one of {choice}.")
+            self.refuse(line, f"{word!r} is not a known {what}; it must be one of {choice}.")
         return place
 
     def count(self, word: str, line: int, what: str) -> int:
         """``word`` as a number of ``what``."""
         possible = is_count(word) and 0 < int(word) <= MOST_NAMES
-        self.require(possible, line, f"{word!r} is no number of {what}: at least one, and at most {MOST_NAMES}.")
+        self.require(possible, line, f"{word!r} is not a possible number of {what}; it must be 1 to {MOST_NAMES}.")
         return int(word)
 
 

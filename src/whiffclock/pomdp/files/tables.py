@@ -79,7 +79,7 @@ class Table:
             raise InputError(f"The entries of a table set more than {_MOST_WORK:,} rows and numbers.")
 
     def matrix(self) -> sp.csr_array:
-        """What the entries amount to, [row, column], with no zeros stored."""
+        """The table as a sparse matrix [row, column], without stored zeros."""
         shape = (len(self.lines), self.sizes[-1])
         if not self._cells:
             return sp.csr_array(shape)
@@ -144,7 +144,7 @@ def _pattern(
 
 
 def require_probabilities(source: Source, values: np.ndarray, lines: Sequence[int] | int) -> None:
-    """Every value lies between 0 and 1; ``lines`` says where each stands, or all do."""
+    """Refuse values outside 0 to 1; ``lines`` has the line of each, or of all."""
     if values.size and (values.min() < 0 or values.max() > 1 + SUM_TOLERANCE):
         bad = np.flatnonzero((values < 0) | (values > 1 + SUM_TOLERANCE))
         line = lines if isinstance(lines, int) else lines[bad[0]]
