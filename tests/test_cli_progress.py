@@ -5,6 +5,7 @@ import subprocess
 import sys
 import types
 
+import pytest
 from rich.console import Console
 
 from whiffclock import __version__
@@ -34,6 +35,16 @@ def test_a_log_file_gets_a_line_at_stages_and_every_30_seconds():
         "choosing tau: 40 %, 10 episodes/s, 0:01:00 left",
         "report: 60 %",
     ]
+
+
+@pytest.mark.parametrize("total", [1e30, 2**63, float("inf")])
+def test_a_time_left_that_no_calendar_holds(total):
+    clock = Clock()
+    bar = Bar("episodes", Console(file=io.StringIO()), clock)
+    bar.begin("training", total)
+    clock.now = 1.0
+    bar.advance(1)
+    assert bar._rate() == "1 episodes/s, more than a century left"
 
 
 def test_a_detail_replaces_rate_and_time_left():

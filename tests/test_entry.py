@@ -139,6 +139,22 @@ def test_a_signal_during_imports_is_no_traceback(name, code, module):
     assert (done.returncode, done.stderr) == (code, "")
 
 
+IN_A_CALLBACK = """
+import ctypes, os, signal, sys, time
+from whiffclock import cli, entry
+def app():
+    ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGINT))()
+    time.sleep(60)
+cli.app = app
+entry.main()
+"""
+
+
+def test_a_signal_in_a_callback_from_compiled_code_is_not_lost():
+    done = subprocess.run([sys.executable, "-c", IN_A_CALLBACK], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 def test_sigterm_keeps_finished_work(tmp_path):
     plume = tmp_path / "plume.npz"
     run("plume", "standin", plume, "--snapshots", "40", "--length", "16", "--width", "7")

@@ -51,6 +51,7 @@ def main() -> None:
 
 def _run() -> int:
     """Run the command line, print the sentence of a failure, and return the exit code."""
+    sys.unraisablehook = _again
     try:
         from whiffclock.cli import app
 
@@ -67,6 +68,17 @@ def _run() -> int:
         _say(sentence)
         return code
     return 0
+
+
+def _again(ignored: "sys.UnraisableHookArgs") -> None:
+    """For ``sys``: Ctrl-C in a callback from compiled code, as that of LLVM, would be lost; it comes again."""
+    if isinstance(ignored.exc_value, KeyboardInterrupt):
+        import _thread
+        import threading
+
+        threading.Timer(0.02, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def _expected(error: Exception) -> tuple[int, str] | None:

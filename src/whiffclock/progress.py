@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whiffclock.pomdp.solver import Progress
 
 SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_UPDATES = 30.0, 0.2
+_CENTURY = 100 * 365 * 86400.0
 
 
 class Bar:
@@ -98,7 +99,8 @@ class Bar:
         rate = f"{pace:,.0f} {self._unit}/s" if pace >= 10 else f"{pace:.2g} {self._unit}/s"
         if self._total is None:
             return rate
-        return f"{rate}, {timedelta(seconds=round((self._total - self._done) * seconds / work))} left"
+        left = (self._total - self._done) * seconds / work
+        return f"{rate}, {timedelta(seconds=round(left)) if left < _CENTURY else 'more than a century'} left"
 
     def _print(self, detail: str) -> None:
         """Print a line where a terminal's bar cannot be drawn; in a notebook, in place of the last line."""

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from whiffclock.archive import reading, require_file, require_hdf5
+from whiffclock.archive import read_dataset, reading
 from whiffclock.formatting import number
 from whiffclock.paper.figures import style
 from whiffclock.params import ENVIRONMENTS, InputError, environment_name, require
@@ -96,12 +96,8 @@ def plot_sweep(data: xr.Dataset, metric: str = "G", x: str | None = None, ax: Ax
 
 def load_sweep(path: Path) -> xr.Dataset:
     """The dataset of a sweep from its file."""
-    import xarray as xr
-
-    require_file(path)
-    require_hdf5(path, "the result of a sweep")
+    data = read_dataset(path, "the result of a sweep")
     with reading(path, "the result of a sweep"):
-        data = xr.load_dataset(path, engine="h5netcdf")
         labelled = "sweep" in data.attrs and "seed" in data.dims and set(data.dims) <= set(data.coords)
         whole = all({*one.dims} == {*data.dims} and one.dtype.kind == "f" for one in measured(data).values())
         sound = labelled and whole and bool(measured(data))

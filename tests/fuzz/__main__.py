@@ -9,14 +9,21 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from fuzz.cases import BAD, GOOD, Bench, Outcome
+from fuzz.cases import BAD, GOOD, MEMORY, SECONDS, STOP_AFTER, STOP_WITHIN, Bench, Outcome
 
 FOUND = Path("build/fuzz.txt")
 #: Outcomes in the head of a table.
-SHORT = ("refus", "harml", "other", "belie", "trace", "crash", "hang", "memor", "untid", "left")
-KEY = """refused: one sentence; harmless: the same output; other: valid, but another input.
-Wrong: believed (damage not noticed), traceback, crash, hang, memory (too much),
-untidy (not one sentence), left (files of a refused command)."""
+SHORT = ("refus", "harml", "other", "stop", "belie", "trace", "crash", "hang", "mem", "untid", "left")
+LEGEND = f"""\
+refus  refused in one plain sentence; untid  in another way, such as raw exceptions
+harml  read with the same result as the undamaged file
+other  another valid input: options that are allowed, formats without checksums,
+       edits that restore every digest
+stop   long at work, and stopped by Ctrl-C (after {STOP_AFTER} s) within {STOP_WITHIN} s
+belie  read with another result although a digest or a type could have told
+hang   more than {SECONDS} s of CPU time, or of wall time less what it waited for a
+       core; or not stopped by Ctrl-C in time
+mem    more than {MEMORY * 0.75 / 2**30:g} GiB; left  files left behind by what was refused or stopped"""
 
 
 def main() -> int:
@@ -25,10 +32,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600, help="time limit")
     parser.add_argument("--cases", type=int, default=10**9, help="most cases")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kind", action="append", help="only files of this kind; may be repeated")
-    parser.add_argument("--quick", action="store_true", help="one file of each kind, no time limit")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="cases in parallel")
-    parser.add_argument("--case", help="only this case, N or N.STEP, with its whole output")
+    parser.add_argument("--kind", action="append", help="only this kind, such as options; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="one file of each kind, and no limit of time")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="cases at a time")
+    parser.add_argument("--case", help="only this one, N or N.STEP, and all that it said")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="whiffclock-fuzz-") as folder:
         print("making valid files, running every command once ...", flush=True)
@@ -36,8 +43,7 @@ def main() -> int:
         if asked.case:
             return show(bench, asked.seed, asked.case)
         workers = [begun(bench, asked, worker, Path(folder)) for worker in range(asked.workers)]
-        for worker in workers:
-            os.waitpid(worker, 0)
+        lost = sum(os.waitpid(worker, 0)[1] != 0 for worker in workers)
         lines = [line for file in sorted(Path(folder).glob("outcomes*")) for line in file.read_text().splitlines()]
     counts: dict[str, Counter[str]] = {}
     found = []
@@ -48,8 +54,10 @@ def main() -> int:
     if found:
         FOUND.parent.mkdir(parents=True, exist_ok=True)
         FOUND.write_text("\n".join(found))
-        print(f"{len(found)} cases with a wrong outcome are in {FOUND}.")
-    return bool(found)
+        print(f"{len(found)} cases that must not be are in {FOUND}.")
+    if lost:
+        print(f"{lost} of the fuzzer's own processes failed.")
+    return bool(found or lost)
 
 
 def begun(bench: Bench, asked: argparse.Namespace, worker: int, folder: Path) -> int:
@@ -70,9 +78,10 @@ def begun(bench: Bench, asked: argparse.Namespace, worker: int, folder: Path) ->
     os._exit(0)
 
 
-def report(bench: Bench, seed: int, number: int, outcome: Outcome, kinds: list[str] | None) -> str:
-    """A wrong outcome, and a command that repeats it with as few steps as possible."""
-    alone = next((step for step in (0, 1) if bench.case(seed, number, step).name == outcome.name), None)
+def told(bench: Bench, seed: int, number: int, outcome: Outcome, kinds: list[str] | None) -> str:
+    """What was found, and a command that does it again with as few steps as possible."""
+    steps = (0, 1) if bench.kind(seed, number) != "options" else ()
+    alone = next((step for step in steps if bench.case(seed, number, step).name == outcome.name), None)
     case = f"{number}" if alone is None else f"{number}.{alone}"
     only = "".join(f" --kind {kind!r}" for kind in kinds or ())
     last = outcome.said.splitlines()[-1:] or [""]
@@ -92,12 +101,13 @@ def table(counts: dict[str, Counter[str]], seed: int) -> str:
     names = dict(zip((*GOOD, *BAD), SHORT, strict=True))
 
     def line(first: str, total: str | int, *others: str | int) -> str:
-        return f"{first:13}{total:>6}" + "".join(f"{cell:>6}" for cell in others)
+        cells = (f"{cell:>{len(head) + 1}}" for cell, head in zip(others, SHORT, strict=True))
+        return f"{first:13}{total:>6}" + "".join(cells)
 
     rows = [*sorted(counts.items()), ("all", sum(counts.values(), Counter()))]
     head = line("", "cases", *names.values())
     lines = [line(kind, count.total(), *(count[name] or "" for name in names)) for kind, count in rows]
-    return "\n".join(["", f"seed {seed}", head, "-" * len(head), *lines, "", KEY])
+    return "\n".join(["", f"seed {seed}", head, "-" * len(head), *lines[:-1], "-" * len(head), lines[-1], "", LEGEND])
 
 
 if __name__ == "__main__":

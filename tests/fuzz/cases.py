@@ -4,6 +4,7 @@ All is imported, and every command was run once, before the first fork, so that 
 """
 
 import contextlib
+import functools
 import os
 import re
 import resource
@@ -11,23 +12,26 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from small_pomdps import TIGER
 
 from fuzz import options
 from fuzz.damage import damage
-from fuzz.seeds import Seed, compare_store, seeds
-from whiffclock.entry import _run
+from fuzz.seeds import Seed, seeds
+from whiffclock.entry import _prepare_streams, _run
 from whiffclock.params import InputError
 
-SECONDS, MEMORY = 30, 6 * 2**30
-#: Outcomes, right and wrong ones.
-GOOD = ("refused", "harmless", "other input")
+SECONDS, MEMORY, LARGEST_FILE = 30, 6 * 2**30, 2**30
+#: What may work for long gets Ctrl-C after some seconds, and must stop within some.
+STOP_AFTER, STOP_WITHIN = 4, 2
+#: Outcomes; the last ones must not be.
+GOOD = ("refused", "harmless", "other input", "stopped")
 BAD = ("believed", "traceback", "crash", "hang", "memory", "untidy", "leftover")
 _RAW = re.compile(
     r"\b[A-Z]\w*(Error|Exception)\b|Errno|Traceback|object has no attribute|\bdtype\(|<class|0x[0-9a-f]{6}"
@@ -51,7 +55,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Child:
-    """What a child did: exit code (or minus the signal that ended it), outputs, new files, peak memory, seconds."""
+    """What a child did: exit code (or minus the signal that ended it), outputs, new files, and so on."""
 
     code: int
     out: str
@@ -59,6 +63,7 @@ class Child:
     added: list[str]
     memory: int
     seconds: float
+    interrupted: bool
 
 
 class Bench:
@@ -71,20 +76,21 @@ class Bench:
             found = list({seed.kind: seed for seed in reversed(found)}.values())
         self.seeds = [seed for seed in found for _ in range(seed.weight if every else 1)]
         self.templates = {id(seed): self._template(seed, i) for i, seed in enumerate(found)}
-        if not kinds or "options" in kinds:
-            option = Seed("options", "plume.npz", (), (), checked=False, make=_for_options)
-            self.templates[id(option)] = self._template(option, len(found))
-            self.seeds += [option] * (4 if every else 1)
+        self.option_cases = options.every_case() if not kinds or "options" in kinds else []
+        if self.option_cases:
+            make = functools.partial(options.prepare, compile_all=every)
+            self.option = Seed("options", "plume.npz", (), (), checked=False, make=make, long=True)
+            self.templates[id(self.option)] = self._template(self.option, len(found))
+            options.import_all()
         self.normal: dict[int, Child] = {}
         for seed in {id(seed): seed for seed in self.seeds}.values():
-            if seed.command:
-                if seed.warm:
-                    with self._copy(seed) as place:
-                        _warm_up(seed.command, place)
+            if seed.warm:
                 with self._copy(seed) as place:
-                    _same_time(place)
-                    self.normal[id(seed)] = run(seed.command, place)
-                assert self.normal[id(seed)].code == 0, (seed, self.normal[id(seed)])
+                    _warm_up(seed.command, place)
+            with self._copy(seed) as place:
+                _same_time(place)
+                self.normal[id(seed)] = run(seed.command, place)
+            assert self.normal[id(seed)].code == 0, (seed, self.normal[id(seed)])
 
     def _template(self, seed: Seed, i: int) -> Path:
         folder = self.folder / f"template{i}"
@@ -97,17 +103,16 @@ class Bench:
     def _copy(self, seed: Seed):
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             place = Path(folder) / "case"
-            shutil.copytree(self.templates[id(seed)], place)
+            shutil.copytree(self.templates[id(seed)], place, symlinks=True, copy_function=_copied)
             yield place
 
     def case(self, start: int, number: int, only: int | None = None) -> Outcome:
         """Case ``number`` of the sequence ``start``, or ``only`` one of its steps."""
+        if self._is_option(number):
+            return self.attempt(options.one_of(self.option_cases, start, number // 2 if self.seeds else number))
         rng = np.random.default_rng([start, number])
         seed = self.seeds[rng.integers(len(self.seeds))]
         with self._copy(seed) as place:
-            if not seed.command:
-                words = options.command(rng)
-                return _judged(run(words, place), seed, None, " ".join(map(repr, words)), checked=False)
             made = []
             for step in range(int(rng.choice([1, 1, 1, 2]))):
                 if only in (None, step):
@@ -117,17 +122,30 @@ class Bench:
             _same_time(place)
             how = f"{seed.file}, read by {_shown(seed.command)}: {'; then '.join(how for how, _ in made)}"
             checked = seed.checked and not any(deliberate for _, deliberate in made)
-            return _judged(run(seed.command, place), seed, self.normal[id(seed)], how, checked)
+            return _judged(run(seed.command, place, seed.long), seed, self.normal[id(seed)], how, checked)
+
+    def attempt(self, words: Sequence[str]) -> Outcome:
+        """A command beside the files that :func:`options.prepare` makes."""
+        with self._copy(self.option) as place:
+            how = " ".join(word if len(word) < 60 else f"{word[:40]}...({len(word)})" for word in map(repr, words))
+            return _judged(run(words, place, long=True), self.option, None, how, checked=False)
+
+    def _is_option(self, number: int) -> bool:
+        """Every second case is one of options."""
+        return bool(self.option_cases) and (number % 2 == 0 or not self.seeds)
 
     def kind(self, start: int, number: int) -> str:
         """The kind of a case."""
+        if self._is_option(number):
+            return self.option.kind
         return self.seeds[np.random.default_rng([start, number]).integers(len(self.seeds))].kind
 
 
-def _for_options(folder: Path) -> None:
-    compare_store(folder)
-    (folder / "policy.npz").rename(folder / "p.npz")
-    (folder / "a.pomdp").write_text(TIGER)
+def _copied(source: str, target: str) -> None:
+    if Path(source).is_fifo():
+        os.mkfifo(target)
+    else:
+        shutil.copy2(source, target)
 
 
 def _shown(command) -> str:
@@ -151,8 +169,11 @@ def _name(child: Child, seed: Seed, normal: Child | None, checked: bool) -> str:
         return "memory"
     if child.code < 0:
         return "crash"
-    if "Traceback (most recent" in child.err or child.code not in (0, 1, 2):
+    expected = (0, 1, 2, 130) if child.interrupted else (0, 1, 2)
+    if "Traceback (most recent" in child.err or "KeyboardInterrupt" in child.err or child.code not in expected:
         return "traceback"
+    if child.interrupted and child.code in (0, 130):
+        return "leftover" if any("/." in f"/{name}" for name in child.added) else "stopped"
     if child.code:  # 1: not enough memory, and the like
         if child.added:
             return "leftover"
@@ -169,11 +190,11 @@ def _name(child: Child, seed: Seed, normal: Child | None, checked: bool) -> str:
     return "believed" if checked else "other input"
 
 
-def run(command, place: Path) -> Child:
-    """Run a command in a child, in the folder ``place``, within limits."""
+def run(command, place: Path, long: bool = False) -> Child:
+    """Run a command in a child, in the folder ``place``, within limits; Ctrl-C ends what may work for ``long``."""
     before = _listing(place)
     out, err = place.parent / "out", place.parent / "err"
-    began = time.monotonic()
+    began, interrupted, limit = time.monotonic(), False, STOP_AFTER if long else SECONDS
     pid = os.fork()
     if pid == 0:
         _become(command, place, out, err)
@@ -181,13 +202,25 @@ def run(command, place: Path) -> Child:
         ended, status, used = os.wait4(pid, os.WNOHANG)
         if ended:
             break
-        if time.monotonic() - began > 3 * SECONDS:  # of the clock; the machine may be busy
-            os.kill(pid, signal.SIGKILL)
+        if (worked := time.monotonic() - began - _waited(pid)) > limit:
+            os.kill(pid, signal.SIGKILL if interrupted or not long else signal.SIGINT)
+            interrupted, limit = long, worked + STOP_WITHIN
         time.sleep(0.002)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)  # processes that it started
     texts = (path.read_text("utf-8", "replace") for path in (out, err))
     new = _listing(place) - before
     added = sorted(name for name in new if not _RECORD.fullmatch(name))  # finished work is kept
-    return Child(os.waitstatus_to_exitcode(status), *texts, added, used.ru_maxrss * 1024, time.monotonic() - began)
+    code, seconds = os.waitstatus_to_exitcode(status), time.monotonic() - began
+    return Child(code, *texts, added, used.ru_maxrss * 1024, seconds, interrupted)
+
+
+def _waited(pid: int) -> float:
+    """Seconds that a process waited for a core; that of its threads which waited most."""
+    with contextlib.suppress(OSError, IndexError):
+        files = Path(f"/proc/{pid}/task").glob("*/schedstat")
+        return max((int(file.read_text().split()[1]) for file in files), default=0) / 1e9
+    return 0.0
 
 
 def _listing(place: Path) -> set[str]:
@@ -198,14 +231,20 @@ def _become(command, place: Path, out: Path, err: Path) -> None:
     """The child's whole life."""
     code = 1
     try:
+        os.setpgid(0, 0)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.chdir(place)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for number, path in ((1, out), (2, err)):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        _prepare_streams()
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         code = _call(command)
         sys.stdout.flush()
+        threading._shutdown()  # type: ignore[attr-defined]  # as at the end of a process: threads are waited for
     except BaseException:
         traceback.print_exc()
     finally:

@@ -19,8 +19,9 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import xarray as xr
 
-from whiffclock.archive import write_npz
+from whiffclock.archive import DIGEST, write_dataset, write_npz
 
 NUMBERS = (
     "nan",
@@ -367,6 +368,30 @@ def hdf5(path, rng):
     return hdf5.__doc__
 
 
+def resealed(path, rng):
+    """A value, a name, a dimension or an attribute of a dataset is another one, with a new digest."""
+    data = xr.load_dataset(path, engine="h5netcdf")
+    data.attrs.pop(DIGEST)
+    names, what = sorted(map(str, data.variables)), rng.integers(7)
+    name, dim = names[rng.integers(len(names))], sorted(map(str, data.sizes))[rng.integers(len(data.sizes))]
+    if what == 0:
+        data = data.drop_vars(name)
+    elif what == 1:
+        data = data.rename({name: str(rng.choice(["x", "seed2", "a" * 300]))})
+    elif what == 2:
+        data = data.isel({dim: slice(int(rng.integers(2)))})
+    elif what == 3:
+        data.attrs[sorted(data.attrs)[rng.integers(len(data.attrs))]] = str(_value(rng))
+    elif what == 4:
+        data[name].attrs["metric" if rng.random() < 0.5 else "long_name"] = rng.choice([7, "x", ""])
+    else:
+        edited = _edited_array(data[name].values, rng)
+        same = np.shape(edited) == data[name].shape and edited.dtype.kind != "c"
+        data = data.assign_coords({name: (data[name].dims, edited, data[name].attrs)}) if same else data.mean(dim)
+    write_dataset(path, data)
+    return "deliberate: " + resealed.__doc__
+
+
 def enormous(path, rng):
     """An HDF5 file in which an array, or its blocks, should be much larger than the file."""
     with h5py.File(path, "r+") as file:
@@ -414,7 +439,7 @@ def special(path, rng):
     return f"{special.__doc__} ({what})"
 
 
-DELIBERATE = {"deliberate"}
+DELIBERATE = {"deliberate", "resealed"}
 ARCHIVE = (raw, member, values, values, deliberate, bomb)
 HDF5 = (raw, raw, raw, hdf5, hdf5, enormous)
 

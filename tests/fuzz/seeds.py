@@ -21,6 +21,7 @@ from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q
 from whiffclock.agents.files import save_belief_policy
 from whiffclock.agents.qlearning import Task, train
+from whiffclock.archive import write_dataset
 from whiffclock.memory import clock, window
 from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume.files import write_plume
@@ -35,10 +36,28 @@ from whiffclock.recovery import BranchSettings
 from whiffclock.runs.jobs import JobStore, run
 from whiffclock.runs.kinds import Branch, Evaluate, Given, Solve, Train
 from whiffclock.runs.store import Store
+from whiffclock.runs.sweep import Sweep
+from whiffclock.sweep_plots import load_sweep
 
 DENSE, SPARSE, WORLD = 3e-6, 5e-6, WorldSettings()
 LEARNING = LearningSettings.shortened(300, horizon=30)
 TESTS = ("--snapshots", "2")
+SWEEP = """\
+# a grid
+plume = "plume.npz"
+threshold = ["dense", 2e-6]
+start_threshold = "own"
+memory = "clock"
+length = [5, 9]
+tau = ["none", 4]
+gamma = 0.99
+horizon = 30
+episodes = 50
+seeds = [0, 1]
+
+[evaluation]
+snapshots = 1
+"""
 TARGET = """\
 origin = "made up"
 x = [0, 20]
@@ -71,6 +90,7 @@ class Seed:
     checked: bool = True
     make: Callable[[Path], Any] = field(default=lambda folder: None, repr=False)
     weight: int = 1
+    long: bool = False  # a command that may work for long with some values, until Ctrl-C
     warm: bool = True  # to be run once before the first fork; not if it starts threads of OpenMP
 
 
@@ -202,6 +222,11 @@ def recall(job):
         return "\n".join(f"{name} {packed[name].dtype} {packed[name].tolist()}" for name in sorted(packed))
 
     return look
+
+
+def look_at_sweep():
+    """All that is in the result of a sweep."""
+    return json.dumps(load_sweep(Path("sweep.nc")).to_dict())
 
 
 def compare_store(folder):
@@ -358,6 +383,21 @@ def seeds() -> list[Seed]:
         weight=2,
         **other,
     )
+
+    def sweep_file(folder):
+        write_plume(plume(), folder / "plume.npz")
+        (folder / "s.toml").write_text(SWEEP)
+
+    def swept(folder):
+        given = {"plume": str(folder / "plume.npz"), "threshold": "dense", "length": [5, 9], "gamma": [0.9, 0.99]}
+        write_plume(plume(), folder / "plume.npz")
+        made = Sweep.of(given | {"horizon": 30, "episodes": 50, "seeds": 2, "evaluation": {"snapshots": 1}})
+        write_dataset(folder / "sweep.nc", made.run(JobStore(Store(folder / "runs"))))
+
+    add("sweep .toml", "s.toml", ("sweep", "s.toml", "--out", "made"), texts, sweep_file, weight=3, long=True, **other)
+    ways = (*damage.HDF5, damage.resealed, damage.resealed)
+    add("sweep .nc", "sweep.nc", look_at_sweep, ways, swept, weight=2)
+    add("sweep .nc", "sweep.nc", ("sweep", "plot", "sweep.nc", "--out", "made"), ways, swept)
     model = ("pomdp", "solve", "--seconds", "1", "--backups", "30", "--json")
     add(".pomdp", "a.pomdp", (*model, "a.pomdp"), texts, lambda d: (d / "a.pomdp").write_text(TIGER), weight=3, **other)
     add(

@@ -74,7 +74,6 @@ For fig. 8: forced blanks of the Bayesian agent.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -83,7 +82,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from whiffclock.archive import DIGEST, digest_of, reading, require_hdf5, require_plausible, write_dataset
+from whiffclock.archive import read_dataset, write_dataset
 from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.params import ENVIRONMENTS, require
 
@@ -132,7 +131,7 @@ class Datasets:
         found = {f"{field.name}.nc": getattr(self, field.name) for field in fields(self)}
         made = {folder / name: dataset for name, dataset in found.items() if dataset is not None}
         for path, dataset in made.items():
-            write_dataset(path, dataset.assign_attrs({DIGEST: dataset_digest(dataset)}))
+            write_dataset(path, dataset)
         for name in found.keys() - {path.name for path in made}:
             (folder / name).unlink(missing_ok=True)  # of an earlier run with other figures
         return list(made)
@@ -142,37 +141,8 @@ class Datasets:
         """Inverse of :meth:`save`."""
         require((folder / "searches.nc").is_file(), f"There are no datasets of a run in {folder}.")
         found = {field.name: folder / f"{field.name}.nc" for field in fields(cls)}
-        return cls(**{name: load_dataset(path) for name, path in found.items() if path.is_file()})
-
-
-def load_dataset(path: Path) -> xr.Dataset:
-    """One of the datasets, which must agree with its digest: NetCDF has no checksums of its own."""
-    what = "a dataset of a reproduction"
-    require_hdf5(path, what)
-    with (
-        warnings.catch_warnings(action="ignore"),
-        reading(path, what),
-        xr.open_dataset(path, engine="h5netcdf") as file,
-    ):
-        require_plausible(file.nbytes, path)
-        loaded = file.load()
-        written = loaded.attrs.pop(DIGEST, None)
-        require(written == dataset_digest(loaded), f"{path} is not {what}, or it is damaged: its digest is wrong.")
-    return loaded
-
-
-def dataset_digest(dataset: xr.Dataset) -> str:
-    """A digest of all names, dimensions, values and attributes of the dataset."""
-    arrays = {f"{name} {variable.dims}": variable.values for name, variable in dataset.variables.items()}
-    arrays |= {f"attribute {name}": np.asarray(value) for name, value in dataset.attrs.items()}
-    return digest_of({name: _in_one_type(values) for name, values in arrays.items()})
-
-
-def _in_one_type(values: np.ndarray) -> np.ndarray:
-    """Values in a type that NetCDF preserves: texts may be read as objects, small integers as large ones."""
-    if values.dtype.kind in "iub":
-        return values.astype(np.int64)
-    return values.astype(np.float64) if values.dtype.kind == "f" else values.astype(str)
+        what = "a dataset of a reproduction"
+        return cls(**{name: read_dataset(path, what) for name, path in found.items() if path.is_file()})
 
 
 def in_order(data: Datasets) -> Datasets:

@@ -165,7 +165,8 @@ def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
     variable = data[name].variable
     axes = array_axes(name, variable.shape, variable.dims)
     blocks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
-    ours = len({"origin", "fingerprint", "source", "whiffclock_version"} & data.attrs.keys()) >= 3
+    marked = len({"origin", "fingerprint", "source", "whiffclock_version"} & data.attrs.keys()) >= 3
+    ours = marked or (name == VARIABLE and DIGEST in variable.attrs)  # so that it takes two slips to hide that
     said = _said(path, _attributes(data.attrs)) if ours else {}
     if name != VARIABLE:
         said.pop("fingerprint", None)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import first_line, put_in_place, write_npz
+from whiffclock.archive import DIGEST, first_line, put_in_place, write_npz
 from whiffclock.params import InputError, require
 from whiffclock.partial import partial_place
 from whiffclock.plume.containers import VARIABLE, described, is_zarr
@@ -96,11 +96,12 @@ def _created(plume: Plume, path: Path, kind: np.dtype) -> Iterator[Callable[[sli
             data.dimensions = dict(zip(dimensions, shape, strict=True))
             data.attrs.update(about)
             packing = {"compression": "gzip", "compression_opts": 1}
-            yield data.create_variable(VARIABLE, dimensions, kind, chunks=blocks, **packing).__setitem__
+            variable = data.create_variable(VARIABLE, dimensions, kind, chunks=blocks, **packing)
+            variable.attrs[DIGEST] = about[DIGEST]
+            yield variable.__setitem__
     else:
         import zarr
 
         group = zarr.create_group(path, attributes=about)
-        yield group.create_array(
-            VARIABLE, shape=shape, chunks=blocks, dtype=kind, dimension_names=dimensions
-        ).__setitem__
+        how = {"dimension_names": dimensions, "attributes": {DIGEST: about[DIGEST]}}
+        yield group.create_array(VARIABLE, shape=shape, chunks=blocks, dtype=kind, **how).__setitem__

@@ -32,6 +32,8 @@ from whiffclock.partial import leftovers
 FORMAT = 2
 _KIND, _KEY = re.compile(r"[a-z][a-z0-9-]*"), re.compile(r"[0-9a-f]{20}")
 _CHECK = "check"
+_PLAIN = (str, int, bool, type(None))
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _RESERVED = ("label", DIGEST, "file", "allow_pickle")  # ours, and two that numpy's writer takes for its own
 
 
@@ -63,7 +65,8 @@ class Label:
     @classmethod
     def from_dict(cls, written: dict[str, Any]) -> Label:
         """Inverse of :meth:`to_json`, for the decoded text; older labels have no checksum."""
-        label = convert(written, cls, "its label is wrong")
+        own = {name: value for name, value in written.items() if name in cls.__dataclass_fields__}
+        label = convert(own, cls, "its label is wrong")
         if _CHECK in written:
             said = {name: value for name, value in written.items() if name != _CHECK}
             require(written[_CHECK] == _check(said), "its label contradicts itself")
@@ -203,26 +206,27 @@ def read_label(path: Path) -> Label:
 
 def plain(value: Any) -> Any:
     """``value`` in the types of JSON, with one way to write each number: 2.0 is 2."""
-    if value is None or type(value) in (str, int, bool):  # most are
+    if type(value) in _PLAIN:  # most are
         return value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):
-        require(all(isinstance(name, str) for name in value), "A description has a name that is not a string.")
-        return {name: plain(item) for name, item in value.items()}
+        texts = all(issubclass(kind, str) for kind in set(map(type, value)))
+        require(texts, "A description has a name that is not a string.")
+        return {name: item if type(item) in _PLAIN else plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, float):
         require(math.isfinite(value), f"A description has the value {value}; it needs finite numbers.")
         return int(value) if value.is_integer() and abs(value) < 2**53 else value
-    simple = value is None or isinstance(value, bool | int | str)
+    simple = isinstance(value, bool | int | str)
     require(simple, f"A description has a value of type {type(value).__name__}; it needs plain values.")
     return value
 
 
 def canonical(value: Any) -> str:
     """JSON that is the same for the same plain values."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def _check(said: dict[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """Reading a text file, with errors that name the line."""
 
 import math
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from whiffclock.archive import first_line
+from whiffclock.archive import first_line, reading, require_file
 from whiffclock.params import InputError, require
 from whiffclock.pomdp.tabular import DISCOUNT
 
@@ -32,24 +31,16 @@ class Source:
 
     def require_file(self) -> None:
         """Refuse what is not a regular file, or too long a one: a pipe may wait for ever, a device may never end."""
-        try:
-            state = self.path.stat()
-        except FileNotFoundError:
-            raise InputError(f"There is no file at {self.path}.") from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{str(self.path)!r} cannot be read: {_reason(error)}.") from error
-        require(not stat.S_ISDIR(state.st_mode), f"{self.path} is a folder, not a file.")
-        require(stat.S_ISREG(state.st_mode), f"{self.path} is not a regular file.")
-        why = f"it has {state.st_size / 2**20:,.0f} MiB, and {LONGEST // 2**20} are allowed"
-        require(state.st_size <= LONGEST, f"{self.path} is too long: {why}.")
+        require_file(self.path)
+        size = self.path.stat().st_size
+        why = f"it has {size / 2**20:,.0f} MiB, and {LONGEST // 2**20} are allowed"
+        require(size <= LONGEST, f"{self.path} is too long: {why}.")
 
     def read_bytes(self) -> bytes:
         """The whole file, which must be a regular one and hold something."""
         self.require_file()
-        try:
+        with reading(self.path, "a text file"):
             content = self.path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be read: {_reason(error)}.") from error
         require(bool(content.strip()), f"{self.path} is empty.")
         return content
 
@@ -166,10 +157,6 @@ class Words:
 def is_count(word: str) -> bool:
     """Whether ``word`` is a whole number of a sensible size."""
     return word.isascii() and word.isdigit() and len(word) < 12
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or first_line(error)
 
 
 def _number(word: str) -> float:
