@@ -17,22 +17,33 @@ import made_up
 import numpy as np
 import pytest
 import scipy.io
+import xarray as xr
 import zarr
 from typer.testing import CliRunner
 
 from whiffclock.agents.files import load_policy
-from whiffclock.archive import DIGEST, digest_of, read_npz, read_toml, reading, require_file, write_npz
+from whiffclock.archive import (
+    DIGEST,
+    digest_of,
+    read_npz,
+    read_toml,
+    reading,
+    require_file,
+    write_dataset,
+    write_npz,
+)
 from whiffclock.cli import app
 from whiffclock.memory import clock
 from whiffclock.paper.dataset import Datasets
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume.calibration import read_target
-from whiffclock.plume.files import read_plume
+from whiffclock.plume.files import read_plume, write_plume
 from whiffclock.policy import FORMAT, TablePolicy
 from whiffclock.recovery import BranchSettings
 from whiffclock.runs.jobs import JobStore, run
 from whiffclock.runs.kinds import Branch, Evaluate, Train
 from whiffclock.runs.store import Store, read_record
+from whiffclock.sweep_plots import load_sweep
 
 RAW = re.compile(r"\b[A-Z]\w*Error\b|Errno|Traceback|object has|dtype\(|<class|0x[0-9a-f]{6}")
 LEARNING = LearningSettings.shortened(100, horizon=30)
@@ -464,6 +475,48 @@ def test_an_edit_of_a_dataset_is_noticed(tmp_path):
         sentence(tmp_path / "searches.nc", lambda path: Datasets.load(path.parent))
     (tmp_path / "searches.nc").write_bytes(whole)
     Datasets.load(tmp_path)
+
+
+def test_an_edit_of_the_result_of_a_sweep_is_noticed(tmp_path):
+    values = (("gamma", "seed"), np.array([[0.1, 0.2], [0.3, 0.4]]), {"metric": "G"})
+    data = xr.Dataset({"G": values}, {"gamma": [0.9, 0.99], "seed": [0, 1]}, {"sweep": "{}"})
+    path = tmp_path / "sweep.nc"
+    write_dataset(path, data)
+    assert load_sweep(path).identical(data)
+    whole = path.read_bytes()
+    for change in (
+        lambda file: file["G"].__setitem__((0, 0), 0.5),
+        lambda file: file["gamma"].__setitem__(0, 0.8),
+        lambda file: file["G"].attrs.__setitem__("metric", "f+"),
+        lambda file: file.attrs.__setitem__("sweep", "{ }"),
+        lambda file: file.attrs.__delitem__(DIGEST),
+    ):
+        path.write_bytes(whole)
+        with h5py.File(path, "r+") as file:
+            change(file)
+        assert "digest is wrong" in sentence(path, load_sweep)
+
+
+def test_a_heap_in_which_hdf5_would_never_end_is_refused(plume, tmp_path):
+    path = tmp_path / "a.nc"
+    write_plume(plume, path)
+    content = bytearray(path.read_bytes())
+    first = content.index(b"GCOL") + 16
+    content[first : first + 16] = bytes(16)
+    path.write_bytes(content)
+    assert "a list of texts in it is damaged" in sentence(path, read_plume)
+
+
+def test_our_plumes_are_known_without_their_attributes(plume, tmp_path):
+    write_plume(plume, tmp_path / "a.zarr")
+    about = tmp_path / "a.zarr" / "zarr.json"
+    about.write_text(json.dumps(json.loads(about.read_text()) | {"attributes": {}}))
+    write_plume(plume, tmp_path / "a.nc")
+    with h5py.File(tmp_path / "a.nc", "r+") as file:
+        for name in ("origin", "fingerprint", "source", "whiffclock_version", DIGEST):
+            del file.attrs[name]
+    for name in ("a.zarr", "a.nc"):
+        assert "written by whiffclock, and has no attribute origin" in sentence(tmp_path / name, read_plume)
 
 
 def test_some_hundred_cases_of_the_fuzzer():

@@ -8,6 +8,7 @@ import errno
 import hashlib
 import io
 import math
+import mmap
 import os
 import stat
 import struct
@@ -34,6 +35,7 @@ _LONGEST_NPY_HEADER = 10_240  # more than numpy accepts
 _NPY_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _FIRST_BYTES = 8192
 _ZIP_END = b"PK\x05\x06" + bytes(18)  # the end of a zip file: its mark, and no comment
+_HEAP = b"GCOL\1\0\0\0"  # the beginning of a global heap in HDF5
 #: The array with the digest of all others in its file.
 DIGEST = "digest"
 
@@ -101,8 +103,25 @@ def require_hdf5(path: Path, what: str) -> None:
     """Refuse other files than HDF5; h5netcdf would leave a partial object that raises when it is collected."""
     import h5py
 
-    with reading(path, what), h5py.File(path, "r") as file:
-        dict(file.attrs)
+    with reading(path, what):
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            _require_heaps(content)
+        with h5py.File(path, "r") as opened:
+            dict(opened.attrs)
+
+
+def _require_heaps(content: mmap.mmap) -> None:
+    """Refuse heaps of an HDF5 file (for texts) with an object of no size or too large a one: HDF5 may never return."""
+    at = content.find(_HEAP)
+    while at >= 0:
+        end = at + int.from_bytes(content[at + 8 : at + 16], "little")
+        place = at + 16
+        while place + 16 <= min(end, len(content)):
+            index, size = struct.unpack("<H6xQ", content[place : place + 16])
+            step = 16 + -(-size // 8) * 8 if index else size  # what is free has the index 0, and its own head
+            require(0 < step <= end - place, "a list of texts in it is damaged")
+            place += step
+        at = content.find(_HEAP, at + 8)
 
 
 def array_names(path: Path) -> list[str]:

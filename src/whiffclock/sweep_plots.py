@@ -99,6 +99,7 @@ def load_sweep(path: Path) -> xr.Dataset:
     data = read_dataset(path, "the result of a sweep")
     with reading(path, "the result of a sweep"):
         labelled = "sweep" in data.attrs and "seed" in data.dims and set(data.dims) <= set(data.coords)
+        labelled = labelled and all(data.sizes.values())
         whole = all({*one.dims} == {*data.dims} and one.dtype.kind == "f" for one in measured(data).values())
         sound = labelled and whole and bool(measured(data))
     require(sound, f"{path} is not the result of a sweep; name a file that whiffclock sweep wrote.")

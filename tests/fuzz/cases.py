@@ -4,6 +4,7 @@ All is imported, and every command was run once, before the first fork, so that 
 """
 
 import contextlib
+import faulthandler
 import functools
 import os
 import re
@@ -177,9 +178,10 @@ def _name(child: Child, seed: Seed, normal: Child | None, checked: bool) -> str:
     if child.code:  # 1: not enough memory, and the like
         if child.added:
             return "leftover"
-        lines = child.err.strip().splitlines()
-        usage = not seed.command and lines and lines[0].startswith("Usage:")
-        tidy = usage or (len(lines) == 1 and lines[0].startswith("whiffclock: ") and not _RAW.search(lines[0]))
+        lines = child.err.strip().splitlines() or [""]
+        usage = not seed.command and lines[0].startswith("Usage:")
+        sentence = lines[-1].startswith("whiffclock: ") and not _RAW.search(child.err)
+        tidy = usage or (sentence and (seed.long or len(lines) == 1))  # lines of progress may be before it
         return "refused" if tidy else "untidy"
     if normal is None:
         return "other input"
@@ -242,6 +244,7 @@ def _become(command, place: Path, out: Path, err: Path) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        faulthandler.dump_traceback_later(SECONDS - 3)  # for those who look for the cause of a hang
         code = _call(command)
         sys.stdout.flush()
         threading._shutdown()  # type: ignore[attr-defined]  # as at the end of a process: threads are waited for

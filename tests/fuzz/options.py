@@ -29,7 +29,7 @@ TEXTS = {
     "frames": ("", ":", "5:1", f"0:{10**30}", f"{10**30}:", "-1:", "1:2:3", "9" * 5000 + ":"),
     "axes": ("", "txy", "ttt", "xyz", "t" * 300),
 }  # fmt: skip
-PATHS = ("", ".", "/", "missing.npz", "missing/deep/er.npz", "text.txt", "text.txt/in.npz", "loop", "loop/in.npz",
+PATHS = ("", ".", "/proc", "missing.npz", "missing/deep/er.npz", "text.txt", "text.txt/in.npz", "loop", "loop/in.npz",
          "dangling", "dangling.npz", "b" * 300 + ".npz", "d" * 300 + "/in.npz", "\udcff.npz", "/dev/null", "/dev/full",
          "/dev/zero", "pipe", "/proc/self/mem", "/sys/in.npz", "/proc/in.npz", "empty.npz", "noise.npz", "a.zarr",
          "closed.npz", "closed")  # fmt: skip

@@ -165,9 +165,9 @@ def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
     variable = data[name].variable
     axes = array_axes(name, variable.shape, variable.dims)
     blocks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
-    marked = len({"origin", "fingerprint", "source", "whiffclock_version"} & data.attrs.keys()) >= 3
-    ours = marked or (name == VARIABLE and DIGEST in variable.attrs)  # so that it takes two slips to hide that
-    said = _said(path, _attributes(data.attrs)) if ours else {}
+    again = {DIGEST: variable.attrs[DIGEST]} if name == VARIABLE and DIGEST in variable.attrs else {}
+    ours = again or len({"origin", "fingerprint", "source", "whiffclock_version"} & data.attrs.keys()) >= 3
+    said = _said(path, _attributes(again | data.attrs)) if ours else {}
     if name != VARIABLE:
         said.pop("fingerprint", None)
     return Found(f"{path}: {name}", variable, axes, blocks, **said)
