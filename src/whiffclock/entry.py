@@ -110,7 +110,7 @@ def _say(sentence: str) -> None:
     """Print a sentence on stderr, if that is possible."""
     if sentence:
         try:
-            print(f"whiffclock: {sentence}", file=sys.stderr, flush=True)
+            print("whiffclock: " + sentence.replace("\n", "\\n"), file=sys.stderr, flush=True)
         except OSError:  # stderr is full or closed, too
             _discard(2)
 

@@ -6,6 +6,7 @@ All is imported, and every command was run once, before the first fork, so that 
 import contextlib
 import faulthandler
 import functools
+import json
 import os
 import re
 import resource
@@ -40,7 +41,7 @@ _RAW = re.compile(
 _NOISE = re.compile(
     r"\s+|-{3,}|\d+(\.\d+)? (bytes|[kMG]B)|\b(bytes|seconds) +[\d.e-]+|\"(seconds|microseconds\w*)\": [\d.e-]+"
 )
-_RECORD = re.compile(r"runs/[a-z]+(/[0-9a-f]{20}\.npz)?|policies(/[a-z]+(/[a-z][^/]*)?)?")
+_RECORD = re.compile(r"runs/[a-z]+(/[0-9a-f]{20}\.npz)?|policies(/[a-z]+(/[a-z][^/]*)?)?|made/dense/single-q[^/]*\.npz")
 _MOMENT = (10**9, 10**9)
 
 
@@ -110,16 +111,15 @@ class Bench:
     def case(self, start: int, number: int, only: int | None = None) -> Outcome:
         """Case ``number`` of the sequence ``start``, or ``only`` one of its steps."""
         if self._is_option(number):
-            return self.attempt(options.one_of(self.option_cases, start, number // 2 if self.seeds else number))
+            turn = number // 4 * 2 + number % 4 if self.seeds else number
+            return self.attempt(options.one_of(self.option_cases, start, turn))
         rng = np.random.default_rng([start, number])
         seed = self.seeds[rng.integers(len(self.seeds))]
         with self._copy(seed) as place:
             made = []
             for step in range(int(rng.choice([1, 1, 1, 2]))):
                 if only in (None, step):
-                    with contextlib.suppress(Exception):
-                        # what is damaged twice may be beyond the second damage
-                        made.append(damage(place / seed.file, seed.ways, np.random.default_rng([start, number, step])))
+                    made += _damaged(place / seed.file, seed, np.random.default_rng([start, number, step]))
             _same_time(place)
             how = f"{seed.file}, read by {_shown(seed.command)}: {'; then '.join(how for how, _ in made)}"
             checked = seed.checked and not any(deliberate for _, deliberate in made)
@@ -132,14 +132,30 @@ class Bench:
             return _judged(run(words, place, long=True), self.option, None, how, checked=False)
 
     def _is_option(self, number: int) -> bool:
-        """Every second case is one of options."""
-        return bool(self.option_cases) and (number % 2 == 0 or not self.seeds)
+        """Two of four cases are of options, so that two workers have the same work."""
+        return bool(self.option_cases) and (number % 4 < 2 or not self.seeds)
 
     def kind(self, start: int, number: int) -> str:
         """The kind of a case."""
         if self._is_option(number):
             return self.option.kind
         return self.seeds[np.random.default_rng([start, number]).integers(len(self.seeds))].kind
+
+
+def _damaged(path: Path, seed: Seed, rng: np.random.Generator) -> list[tuple[str, bool]]:
+    """Damage a file, in a child: what is damaged already may be beyond that, and even crash HDF5."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        with contextlib.suppress(Exception):
+            os.write(write, json.dumps(damage(path, seed.ways, rng)).encode())
+        os._exit(0)
+    os.close(write)
+    with open(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return [tuple(json.loads(said))] if said else []
 
 
 def _copied(source: str, target: str) -> None:
@@ -212,7 +228,9 @@ def run(command, place: Path, long: bool = False) -> Child:
         os.killpg(pid, signal.SIGKILL)  # processes that it started
     texts = (path.read_text("utf-8", "replace") for path in (out, err))
     new = _listing(place) - before
-    added = sorted(name for name in new if not _RECORD.fullmatch(name))  # finished work is kept
+    kept = {name for name in new if _RECORD.fullmatch(name)}  # finished work is kept
+    kept |= {str(folder) for name in kept for folder in Path(name).parents}
+    added = sorted(new - kept)
     code, seconds = os.waitstatus_to_exitcode(status), time.monotonic() - began
     return Child(code, *texts, added, used.ru_maxrss * 1024, seconds, interrupted)
 

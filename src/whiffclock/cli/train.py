@@ -74,7 +74,8 @@ def train(
     chosen = dict.fromkeys(opt.parse_thresholds(environment), taus or ())
     remembered(taus or ())
     field = plume.open()
-    require_writable(out)
+    for place in (out, store or out):
+        require_writable(place)
     for threshold in chosen:  # bad input is found before any work is done
         start_cells(field, threshold, world, learning.horizon)
     kept = Store(store) if store is not None else None

@@ -138,4 +138,9 @@ def simulate(
         progress(1)
         if checkpoint is not None and run.snapshot % every == 0:
             run.save(checkpoint)
-    return run.plume()
+    try:
+        return run.plume()
+    except InputError:  # it would be the same again
+        if checkpoint is not None:
+            checkpoint.unlink(missing_ok=True)
+        raise
