@@ -78,7 +78,7 @@ def begun(bench: Bench, asked: argparse.Namespace, worker: int, folder: Path) ->
     os._exit(0)
 
 
-def told(bench: Bench, seed: int, number: int, outcome: Outcome, kinds: list[str] | None) -> str:
+def report(bench: Bench, seed: int, number: int, outcome: Outcome, kinds: list[str] | None) -> str:
     """What was found, and a command that does it again with as few steps as possible."""
     steps = (0, 1) if bench.kind(seed, number) != "options" else ()
     alone = next((step for step in steps if bench.case(seed, number, step).name == outcome.name), None)

@@ -148,6 +148,7 @@ def _damaged(path: Path, seed: Seed, rng: np.random.Generator) -> list[tuple[str
     child = os.fork()
     if child == 0:
         signal.alarm(10)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         with contextlib.suppress(Exception):
             os.write(write, json.dumps(damage(path, seed.ways, rng)).encode())
         os._exit(0)
