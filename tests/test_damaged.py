@@ -29,11 +29,11 @@ from whiffclock.archive import (
     read_toml,
     reading,
     require_file,
-    write_dataset,
     write_npz,
 )
 from whiffclock.cli import app
 from whiffclock.memory import clock
+from whiffclock.netcdf import write_dataset
 from whiffclock.paper.dataset import Datasets
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume.calibration import read_target

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from whiffclock.archive import DIGEST, write_dataset
+from whiffclock.archive import DIGEST
 from whiffclock.evaluate import METRICS
 from whiffclock.memory import clock, window
+from whiffclock.netcdf import write_dataset
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume.files import write_plume
 from whiffclock.runs.jobs import JobStore, run, threads

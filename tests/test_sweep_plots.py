@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 import whiffclock as wc
-from whiffclock.archive import write_dataset
+from whiffclock.netcdf import write_dataset
 from whiffclock.params import InputError
 from whiffclock.sweep_plots import choose, draw_lines, draw_map, load_sweep, text
 

@@ -17,16 +17,13 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 
 from whiffclock.params import MOST_BYTES, InputError, T, convert, require
 from whiffclock.partial import partial_place
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 #: From this size on, contents may be at most this many times as large as their file.
 _LARGE, _TIMES = 2**30, 1000
@@ -278,49 +275,6 @@ def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = Tru
     """Write ``path`` atomically, with a digest of the arrays; the bytes depend on the arrays alone."""
     write, sealed = np.savez_compressed if compress else np.savez, {**arrays, DIGEST: np.array(digest_of(arrays))}
     write_whole(path, lambda file: write(file, **sealed))  # type: ignore[arg-type]
-
-
-def write_dataset(path: Path, dataset: "xr.Dataset") -> None:
-    """Write a dataset as NetCDF, atomically, with a digest among its attributes."""
-    packed: Any = {name: {"zlib": True} for name, values in dataset.data_vars.items() if values.size > 1}
-    sealed = dataset.assign_attrs({DIGEST: dataset_digest(dataset)})
-    write_whole(path, lambda file: sealed.to_netcdf(cast(Any, file), engine="h5netcdf", encoding=packed))
-
-
-def read_dataset(path: Path, what: str) -> "xr.Dataset":
-    """Inverse of :func:`write_dataset`; it must agree with its digest, since NetCDF has no checksums of its own."""
-    import warnings
-
-    import xarray as xr
-
-    require_file(path)
-    require_hdf5(path, what)
-    with (
-        warnings.catch_warnings(action="ignore"),
-        reading(path, what),
-        xr.open_dataset(path, engine="h5netcdf") as file,
-    ):
-        require_plausible(file.nbytes, path)
-        loaded = file.load()
-        written = loaded.attrs.pop(DIGEST, None)
-        require(written == dataset_digest(loaded), f"{path} is not {what}, or it is damaged: its digest is wrong.")
-    return loaded
-
-
-def dataset_digest(dataset: "xr.Dataset") -> str:
-    """A digest of all names, dimensions, values and attributes of the dataset."""
-    arrays = {f"{name} {variable.dims}": variable.values for name, variable in dataset.variables.items()}
-    arrays |= {f"attribute {name}": np.asarray(value) for name, value in dataset.attrs.items()}
-    for name, variable in dataset.variables.items():
-        arrays |= {f"{name} attribute {about}": np.asarray(value) for about, value in variable.attrs.items()}
-    return digest_of({name: _in_one_type(values) for name, values in arrays.items()})
-
-
-def _in_one_type(values: np.ndarray) -> np.ndarray:
-    """Values in a type that NetCDF preserves: texts may be read as objects, small integers as large ones."""
-    if values.dtype.kind in "iub":
-        return values.astype(np.int64)
-    return values.astype(np.float64) if values.dtype.kind == "f" else values.astype(str)
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:

@@ -17,8 +17,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from whiffclock.archive import read_dataset, reading
+from whiffclock.archive import reading
 from whiffclock.formatting import number
+from whiffclock.netcdf import read_dataset
 from whiffclock.paper.figures import style
 from whiffclock.params import ENVIRONMENTS, InputError, environment_name, require
 

@@ -21,7 +21,8 @@ import h5py
 import numpy as np
 import xarray as xr
 
-from whiffclock.archive import DIGEST, write_dataset, write_npz
+from whiffclock.archive import DIGEST, write_npz
+from whiffclock.netcdf import write_dataset
 
 NUMBERS = (
     "nan",

@@ -21,8 +21,8 @@ from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q
 from whiffclock.agents.files import save_belief_policy
 from whiffclock.agents.qlearning import Task, train
-from whiffclock.archive import write_dataset
 from whiffclock.memory import clock, window
+from whiffclock.netcdf import write_dataset
 from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume.files import write_plume
 from whiffclock.plume.simulate.recipe import SimulationSettings

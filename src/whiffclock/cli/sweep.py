@@ -43,7 +43,8 @@ def run_sweep(
 
     Example: whiffclock sweep examples/clock_length.toml --dry-run
     """
-    from whiffclock.archive import require_replaceable, require_writable, write_dataset
+    from whiffclock.archive import require_replaceable, require_writable
+    from whiffclock.netcdf import write_dataset
     from whiffclock.runs.jobs import JobStore
     from whiffclock.runs.store import Store
     from whiffclock.runs.sweep import Sweep

@@ -82,8 +82,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from whiffclock.archive import read_dataset, write_dataset
 from whiffclock.geometry import MAIN_TRUNCATION
+from whiffclock.netcdf import read_dataset, write_dataset
 from whiffclock.params import ENVIRONMENTS, require
 
 SINGLE, TWO, HEURISTIC = "single-Q", "two-Q", "2Q^h"

@@ -103,5 +103,5 @@ def _created(plume: Plume, path: Path, kind: np.dtype) -> Iterator[Callable[[sli
         import zarr
 
         group = zarr.create_group(path, attributes=about)
-        how = {"dimension_names": dimensions, "attributes": {DIGEST: about[DIGEST]}}
+        how: Any = {"dimension_names": dimensions, "attributes": {DIGEST: about[DIGEST]}}
         yield group.create_array(VARIABLE, shape=shape, chunks=blocks, dtype=kind, **how).__setitem__
