@@ -148,6 +148,7 @@ def _damaged(path: Path, seed: Seed, rng: np.random.Generator) -> list[tuple[str
     child = os.fork()
     if child == 0:
         signal.alarm(10)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         with contextlib.suppress(Exception):
             os.write(write, json.dumps(damage(path, seed.ways, rng)).encode())
@@ -177,7 +178,7 @@ def _same_time(place: Path) -> None:
 
 
 def _judged(child: Child, seed: Seed, normal: Child | None, how: str, checked: bool) -> Outcome:
-    return Outcome(_name(child, seed, normal, checked), how, child.err.strip()[-2000:], child.seconds)
+    return Outcome(_name(child, seed, normal, checked), how, child.err.strip()[-20_000:], child.seconds)
 
 
 def _name(child: Child, seed: Seed, normal: Child | None, checked: bool) -> str:
@@ -258,6 +259,8 @@ def _become(command, place: Path, out: Path, err: Path) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for number, path in ((1, out), (2, err)):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         _prepare_streams()
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
