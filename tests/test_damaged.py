@@ -507,6 +507,18 @@ def test_a_heap_in_which_hdf5_would_never_end_is_refused(plume, tmp_path):
     assert "a list of texts in it is damaged" in sentence(path, read_plume)
 
 
+def test_dimensions_with_which_hdf5_would_overwrite_memory_are_refused(plume, tmp_path):
+    path = tmp_path / "a.nc"
+    write_plume(plume, path)
+    with h5py.File(path, "r+") as file:
+        before = file["concentration"]
+        flat, names = before[()].reshape(-1), before.attrs["DIMENSION_LIST"]
+        kind = before.attrs.get_id("DIMENSION_LIST").dtype
+        del file["concentration"]
+        file.create_dataset("concentration", data=flat).attrs.create("DIMENSION_LIST", names, dtype=kind)
+    assert "the dimensions of concentration are damaged" in sentence(path, read_plume)
+
+
 def test_our_plumes_are_known_without_their_attributes(plume, tmp_path):
     write_plume(plume, tmp_path / "a.zarr")
     about = tmp_path / "a.zarr" / "zarr.json"

@@ -105,6 +105,14 @@ def require_hdf5(path: Path, what: str) -> None:
             _require_heaps(content)
         with h5py.File(path, "r") as opened:
             dict(opened.attrs)
+            opened.visititems(_require_dimensions)
+
+
+def _require_dimensions(name: str, item: Any) -> None:
+    """Refuse an array with more or fewer names of dimensions than dimensions, with which HDF5 overwrites memory."""
+    if "DIMENSION_LIST" in item.attrs:
+        named = item.attrs.get_id("DIMENSION_LIST").shape
+        require(named == (len(getattr(item, "shape", None) or ()),), f"the dimensions of {name} are damaged")
 
 
 def _require_heaps(content: mmap.mmap) -> None:
