@@ -214,7 +214,7 @@ def run(command, place: Path, long: bool = False) -> Child:
     """Run a command in a child, in the folder ``place``, within limits; Ctrl-C ends what may work for ``long``."""
     before = _listing(place)
     out, err = place.parent / "out", place.parent / "err"
-    began, interrupted, limit = time.monotonic(), False, STOP_AFTER if long else SECONDS
+    began, waited, interrupted, limit = time.monotonic(), 0.0, False, STOP_AFTER if long else SECONDS
     pid = os.fork()
     if pid == 0:
         _become(command, place, out, err)
@@ -222,7 +222,8 @@ def run(command, place: Path, long: bool = False) -> Child:
         ended, status, used = os.wait4(pid, os.WNOHANG)
         if ended:
             break
-        if (worked := time.monotonic() - began - _waited(pid)) > limit:
+        waited = max(waited, _waited(pid))  # threads that have ended are not counted any more
+        if (worked := time.monotonic() - began - waited) > limit:
             os.kill(pid, signal.SIGKILL if interrupted or not long else signal.SIGINT)
             interrupted, limit = long, worked + STOP_WITHIN
         time.sleep(0.002)
