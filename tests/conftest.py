@@ -6,10 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 from handmade import FIGURES
+from hypothesis import settings
 
 from whiffclock.plume.standin import standin_plume
 
 pytest.register_assert_rewrite("small_pomdps")
+settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
