@@ -1,3 +1,4 @@
+import signal
 import sys
 import types
 from dataclasses import dataclass
@@ -13,6 +14,15 @@ from whiffclock.plume.standin import standin_plume
 pytest.register_assert_rewrite("small_pomdps")
 settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
 settings.load_profile("untimed")
+
+
+@pytest.fixture(autouse=True)
+def _signals():
+    """The entry point ignores signals once it has ended; tests that call it, and processes they start, should not."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
