@@ -26,7 +26,7 @@ COMMANDS = {
     "sweep": "sweep {out}.toml --out {out}",
     "reproduce": "reproduce --only fig3 --out {out}",
     "plume simulate": "plume simulate {out}/plume.npz --snapshots 60 --spin-up 150 --fill 60 --target none",
-    "bayes solve": "bayes solve -e sparse --backups 3000 --out {out}/bayes.npz",
+    "bayes solve": "bayes solve -e sparse --backups 3000 --out {out}/bayes.npz --force",
 }
 ON_ENGINES = ("train", "sweep", "reproduce")
 
