@@ -202,6 +202,12 @@ def test_what_is_not_there_is_told(store):
         store.entries()
 
 
+def test_a_place_where_no_record_can_be_written_is_refused_before_the_work(store):
+    store.path(POLICY, DESCRIPTION).mkdir(parents=True)
+    with pytest.raises(InputError, match="cannot be written: it exists and is not a regular file"):
+        store.has(POLICY, DESCRIPTION)
+
+
 def test_a_damaged_result_is_not_computed_again(store, plume, monkeypatch):
     result_of(job_on(plume), plume, JobStore(store))
     (entry,) = store.entries()

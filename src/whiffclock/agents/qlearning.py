@@ -140,7 +140,8 @@ def learning_params(task: Task, snapshots: int) -> LearningParams:
 def train(task: Task, progress: Callable[[int], None] | None = None, parts: int = 100) -> TablePolicy:
     """Train one agent; ``progress`` is called with the episodes played since its last call, and may raise to stop."""
     training = Training(task)
-    part = min(-(-task.learning.episodes // parts), 200_000)  # Ctrl-C waits for a part
+    most = max(1, 50_000_000 // task.learning.horizon)  # Ctrl-C waits for a part: fractions of a second
+    part = min(-(-task.learning.episodes // parts), most)
     while not training.done:
         played = training.advance(part)
         if progress is not None:

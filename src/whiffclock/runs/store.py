@@ -24,7 +24,16 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import DIGEST, first_line, first_text, read_json, read_npz, require_digest, write_npz
+from whiffclock.archive import (
+    DIGEST,
+    first_line,
+    first_text,
+    read_json,
+    read_npz,
+    require_digest,
+    require_replaceable,
+    write_npz,
+)
 from whiffclock.params import InputError, convert, require
 from whiffclock.partial import leftovers
 
@@ -132,11 +141,15 @@ class Store:
 
     def has(self, kind: str, description: dict[str, Any]) -> bool:
         """Whether there is a record of this description."""
-        return self.path(kind, description).is_file()
+        return self.has_key(kind, Label(kind, description).key)
 
     def has_key(self, kind: str, key: str) -> bool:
-        """Whether there is a record under this key."""
-        return os.path.isfile(f"{self.folder}/{kind}/{key}.npz")
+        """Whether there is a record under this key; a place where none can be written is refused."""
+        path = f"{self.folder}/{kind}/{key}.npz"
+        if os.path.isfile(path):
+            return True
+        require_replaceable(Path(path))
+        return False
 
     def load(self, kind: str, description: dict[str, Any]) -> Record:
         """The record of this description; a damaged one, or another in its place, is refused."""
