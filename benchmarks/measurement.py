@@ -1,7 +1,8 @@
 """What a benchmark measured: printed as lines ``name value unit``, and written as JSON.
 
 A benchmark is a file with a function ``measure(add)`` that calls ``add(name, value, unit)``, and ends with
-``run(measure, __doc__)``. Its name is the first part of the names of its measurements.
+``run(measure, __doc__)``. Its name is the first part of the names of its measurements. Options of its own are further
+arguments of ``measure``.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 Add = Callable[[str, float, str], None]
+Parser = argparse.ArgumentParser
 PACKAGES = ("whiffclock", "numpy", "numba", "llvmlite", "scipy")
 
 
@@ -43,11 +45,15 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def run(measure: Callable[[Add], None], description: str | None) -> None:
-    """Run a benchmark as a command with the option ``--json``."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run(
+    measure: Callable[..., None], description: str | None, add_options: Callable[[Parser], None] = lambda parser: None
+) -> None:
+    """Run a benchmark as a command with the option ``--json`` and those that ``add_options`` adds."""
+    parser = Parser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_options(parser)
     parser.add_argument("--json", type=Path, help="write the measurements to this file as well")
-    given = parser.parse_args()
+    given = vars(parser.parse_args())
+    file = given.pop("json")
     found: dict[str, dict[str, float | str]] = {}
 
     def add(name: str, value: float, unit: str) -> None:
@@ -55,6 +61,6 @@ def run(measure: Callable[[Add], None], description: str | None) -> None:
         found[name] = {"value": float(f"{value:.6g}"), "unit": unit}
         print(f"{name} {value:.4g} {unit}", flush=True)
 
-    measure(add)
-    if given.json:
-        given.json.write_text(json.dumps({"about": about(), "measurements": found}, indent=1) + "\n")
+    measure(add, **given)
+    if file:
+        file.write_text(json.dumps({"about": about(), "measurements": found}, indent=1) + "\n")

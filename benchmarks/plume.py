@@ -1,6 +1,6 @@
 """How long does a snapshot of turbulence take? The simulation beside pompy, and loading the built-in plume.
 
-Prints lines ``name value unit``. pompy (extra ``bench``) draws puffs in a two-dimensional wind model; it is run
+pompy (extra ``bench``) draws puffs in a two-dimensional wind model; it is run
 with the settings of its own demonstration, 20 steps of 0.01 s per snapshot, on the same grid.
 """
 
@@ -11,16 +11,13 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from measurement import Add, run
 
 from whiffclock.plume.builtin import PATH, builtin_plume
 from whiffclock.plume.simulate.recipe import SimulationSettings
 from whiffclock.plume.simulate.record import Simulation
 
 SNAPSHOTS = 60
-
-
-def line(name, value, unit):
-    print(f"{name} {value:.4g} {unit}", flush=True)
 
 
 def ours(snapshots):
@@ -64,22 +61,22 @@ def pompys(snapshots, length, width):
     return (time.process_time() - before) / snapshots
 
 
-def main():
+def measure(add: Add) -> None:
     before = time.perf_counter()
     builtin_plume()
-    line("plume.builtin_load", time.perf_counter() - before, "s")
-    line("plume.builtin_size", PATH.stat().st_size / 2**20, "MB")
+    add("plume.builtin_load", time.perf_counter() - before, "s")
+    add("plume.builtin_size", PATH.stat().st_size / 2**20, "MB")
     settings = SimulationSettings()
     cpu, wall = ours(SNAPSHOTS)
     total = settings.spin_up + settings.fill + settings.snapshots
-    line("plume.simulate.cpu_per_snapshot", 1e3 * cpu, "ms")
-    line("plume.simulate.full_cpu", total * cpu, "s")
-    line("plume.simulate.full_wall", total * wall, "s")
+    add("plume.simulate.rate", 1 / cpu, "snapshots per CPU second")
+    add("plume.simulate.full_cpu", total * cpu, "s")
+    add("plume.simulate.full_wall", total * wall, "s")
     if importlib.util.find_spec("pompy"):
         other = pompys(SNAPSHOTS, settings.length, settings.width)
-        line("plume.pompy.cpu_per_snapshot", 1e3 * other, "ms")
-        line("plume.simulate_over_pompy_cpu", cpu / other, "ratio")
+        add("plume.pompy.rate", 1 / other, "snapshots per CPU second")
+        add("plume.simulate_over_pompy", other / cpu, "ratio")
 
 
 if __name__ == "__main__":
-    main()
+    run(measure, __doc__)
