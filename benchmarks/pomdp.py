@@ -3,8 +3,8 @@
     python benchmarks/pomdp.py [FILE ...] [--alone] [--seconds 1 3 10 30] [--cpu] [--json OUT]
 
 One core, one process for each problem: eight of Cassandra's collection, from a package on PyPI, the search model, and
-the files given; with ``--alone`` only these. Where the reference solver ``pomdpsol`` is on the PATH, it runs beside ours for as long, with the same
-precision. ``--cpu`` counts CPU seconds, for machines that are not idle.
+the files given; with ``--alone`` only these. Where the reference solver ``pomdpsol`` is on the PATH, it runs beside
+ours for as long, with the same precision. ``--cpu`` counts CPU seconds, for machines that are not idle.
 
 The search model: p(whiff) = min(.9, .25 / (1 + x/20)) exp(-(y / (2 + .06 x))^2) for 0 <= x < 123; its policies are
 then simulated, beside three that need no solver.
