@@ -6,7 +6,7 @@ SHELL := /bin/bash
 SECONDS ?= 600
 SEED ?= 1
 
-.PHONY: demo test test-bounds fuzz lint bench clean
+.PHONY: demo test test-bounds fuzz lint bench guard clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	@echo "Setting up .venv (the first time this takes a minute or two) ..."
@@ -42,6 +42,10 @@ bench: .venv/.ready
 	@$(BIN)/python benchmarks/qlearning.py
 	@$(BIN)/python benchmarks/plume.py
 	@$(BIN)/python benchmarks/sarsop.py
+
+# Instructions of the hot loops beside those kept in the repository (needs valgrind).
+guard: .venv/.ready
+	@$(BIN)/python benchmarks/instructions.py
 
 clean:
 	rm -rf .venv demo build

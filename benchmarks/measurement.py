@@ -15,9 +15,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 Add = Callable[[str, float, str], None]
 Parser = argparse.ArgumentParser
+Measurements = dict[str, dict[str, float | str]]
 PACKAGES = ("whiffclock", "numpy", "numba", "llvmlite", "scipy")
 
 
@@ -45,16 +47,9 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def run(
-    measure: Callable[..., None], description: str | None, add_options: Callable[[Parser], None] = lambda parser: None
-) -> None:
-    """Run a benchmark as a command with the option ``--json`` and those that ``add_options`` adds."""
-    parser = Parser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_options(parser)
-    parser.add_argument("--json", type=Path, help="write the measurements to this file as well")
-    given = vars(parser.parse_args())
-    file = given.pop("json")
-    found: dict[str, dict[str, float | str]] = {}
+def measured(measure: Callable[..., None], **given: Any) -> Measurements:
+    """Run a benchmark with these options, and print what it measures."""
+    found: Measurements = {}
 
     def add(name: str, value: float, unit: str) -> None:
         assert name not in found, f"{name} was measured twice"
@@ -62,5 +57,29 @@ def run(
         print(f"{name} {value:.4g} {unit}", flush=True)
 
     measure(add, **given)
+    return found
+
+
+def write(path: Path, found: Measurements, **more: str) -> None:
+    """Write measurements to a file, with date, machine, versions, and ``more``."""
+    path.write_text(json.dumps({"about": about() | more, "measurements": found}, indent=1) + "\n")
+
+
+def options(description: str | None) -> Parser:
+    """The options that every benchmark has."""
+    parser = Parser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, help="write the measurements to this file as well")
+    return parser
+
+
+def run(
+    measure: Callable[..., None], description: str | None, add_options: Callable[[Parser], None] = lambda parser: None
+) -> None:
+    """Run a benchmark as a command with the option ``--json`` and those that ``add_options`` adds."""
+    parser = options(description)
+    add_options(parser)
+    given = vars(parser.parse_args())
+    file = given.pop("json")
+    found = measured(measure, **given)
     if file:
-        file.write_text(json.dumps({"about": about(), "measurements": found}, indent=1) + "\n")
+        write(file, found)
