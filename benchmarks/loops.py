@@ -7,6 +7,7 @@ were done. ``instructions.py`` counts them.
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -98,10 +99,10 @@ def trained(taus: tuple[int, ...] = (), start_on_whiff: bool = False, **learning
 
 
 for name, how in TRAININGS.items():
-    loop(name, "step", 50)(partial(trained, **how))
+    loop(name, "step", 200)(partial(trained, **how))
 
 
-@loop("rollout", "step", 200)
+@loop("rollout", "step", 400)
 def rollout() -> Work:
     policy, world = cast_and_surge(45), WorldSettings(start_threshold=None)
     starts = make_starts(plume(), THRESHOLD, world, EvaluationSettings(), 500)
@@ -122,7 +123,7 @@ def beliefs(size: int) -> Beliefs:
     return Beliefs(np.arange(size), none, all_of_them, cells, np.full(len(cells), 1 / len(cells)), none)
 
 
-@loop("belief.update", "cell", 4)
+@loop("belief.update", "cell", 16)
 def belief_update() -> Work:
     policy = BeliefPolicy("none", model(), lambda model, beliefs: np.zeros(len(beliefs.start), dtype=np.int8))
 
@@ -139,7 +140,7 @@ def decided(choose: Choice, size: int) -> int:
     return int(beliefs(size).size.sum())
 
 
-@loop("belief.vectors", "cell", 4)
+@loop("belief.vectors", "cell", 16)
 def belief_vectors() -> Work:
     return partial(decided, by_vectors(GridVectors(model())))
 
@@ -249,7 +250,7 @@ def plume_slice() -> Work:
     return repeated(partial(filaments(air).sample, air.settings.depth))
 
 
-@loop("whiffs.pack", "cell", 40)
+@loop("whiffs.pack", "cell", 100)
 def whiffs_pack() -> Work:
     field = plume().field
 
@@ -260,7 +261,7 @@ def whiffs_pack() -> Work:
     return work
 
 
-@loop("whiffs.unpack", "cell", 10)
+@loop("whiffs.unpack", "cell", 30)
 def whiffs_unpack() -> Work:
     whiffs = plume().whiffs(THRESHOLD)
     return lambda size: whiffs.record(slice(0, size)).size
@@ -269,6 +270,7 @@ def whiffs_unpack() -> Work:
 def count(library: str, names: list[str]) -> None:
     """Do the work of these loops, counted; print the units of work by name, and the number of compilations."""
     counter, units = ctypes.CDLL(library), {}
+    gc.disable()  # it would run in some of the counted parts, and not in others
     with install_recorder("numba:compile") as compilations:
         for name in names:
             work, size = LOOPS[name].prepare(), LOOPS[name].size
