@@ -21,7 +21,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 
 from measurement import Add, Measurements, about, measured, options, write
@@ -47,7 +46,7 @@ def main() -> int:
         parser.error(f"Instructions cannot be counted here: {missing}.")
     if given.keep and given.only:
         parser.error("--keep keeps all loops; leave out --only.")
-    found = measured(partial(measure, only=given.only.removeprefix("instructions.")))
+    found = measured(measure, only=given.only.removeprefix("instructions."))
     if not found:
         parser.error(f"There is no loop whose name begins with {given.only!r}.")
     kept = json.loads(KEPT.read_text())
