@@ -141,7 +141,7 @@ def test_a_step_worked_by_hand():
     after = on_grid(model, model.child(spread, UP * 2 + BLANK)).ravel()
     assert after.tolist() == pytest.approx([0, 0.1 / 0.64, 0.24 / 0.64, 0.3 / 0.64, 0])
     # And the best first move, if the next position were known: .2 + .9 * (.3 + .5 * .9) against the others.
-    assert model.straight.tolist() == pytest.approx([0, 1, 0.9, 0.81, 0.729])
+    assert model.known_value.tolist() == pytest.approx([0, 1, 0.9, 0.81, 0.729])
     assert model.distance.tolist() == pytest.approx([0, 1, 2, 3, 4])
 
 
@@ -280,7 +280,7 @@ def plain_scores(model, belief):
     scores = {qmdp: [], infotaxis: [], space_aware_infotaxis: []}
     for action in range(4):
         after, arrived = moved(model, on_grid(model, belief), action)
-        scores[qmdp].append(-(arrived + 0.9 * float(after.ravel() @ model.straight)))
+        scores[qmdp].append(-(arrived + 0.9 * float(after.ravel() @ model.known_value)))
         entropies = measures = 0.0
         for edge in (2 * action, 2 * action + 1):
             if spread.probability[edge] == 0:

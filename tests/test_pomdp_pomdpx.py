@@ -89,10 +89,10 @@ def test_decision_diagram_says_the_same(tmp_path: Path) -> None:
             '<SubDAGTemplate id="keep"><SubDAG type="template" idref="keep"/>',
             "contains itself",
         ),
-        ('var="x_0"', 'var="x_1"', "'x_1' cannot stand here"),
+        ('var="x_0"', 'var="x_1"', "'x_1' is not allowed here"),
         ('val="mid"', 'val="middle"', "'middle' is not a known value of x_0"),
         ("1.0</Terminal>", "2.0</Terminal>", "a probability is 2"),
-        ('<Node var="k_0">', '<Node var="a">', "decided twice"),
+        ('<Node var="k_0">', '<Node var="a">', "occurs twice"),
     ]:
         refused(saved(tmp_path, rover(diagram.replace(old, new)), "broken.pomdpx"), None, reason)
 
@@ -102,14 +102,14 @@ def test_decision_diagram_says_the_same(tmp_path: Path) -> None:
     [
         ("<Discount>0.95</Discount>", "<Discount>1</Discount>", 4, "must lie between 0 and 1"),
         ("<Discount>0.95</Discount>", "", 2, "has no <Discount>"),
-        ("</Discount>", "</Discount>\n<Colour/>", 5, "<Colour> does not belong"),
+        ("</Discount>", "</Discount>\n<Colour/>", 5, "<Colour> is not allowed"),
         ("left right</ValueEnum>", "left left</ValueEnum>", 6, "names a value twice"),
         ('vnamePrev="s_0" ', "", 6, "'vnamePrev'"),
         ("<NumValues>2<", "<NumValues>two<", 7, "'two'"),
         ('vname="o"', 'vname="a"', 5, "two variables called 'a'"),
         ("<Parent>null</Parent>", "<Parent>a</Parent>", 11, "'a' cannot be a parent here"),
         ("<Parent>a s_1</Parent>", "<Parent>a s_0</Parent>", 18, "'s_0' cannot be a parent here"),
-        ("<Var>s_1</Var>", "<Var>s_2</Var>", 14, "'s_2' cannot stand here"),
+        ("<Var>s_1</Var>", "<Var>s_2</Var>", 14, "'s_2' is not allowed here"),
         ("* * *</Instance>", "* *</Instance>", 15, "has 2 words; it must have 3, for a s_0 s_1"),
         (
             "<ProbTable>0.5</ProbTable>",
@@ -125,7 +125,7 @@ def test_decision_diagram_says_the_same(tmp_path: Path) -> None:
             16,
             "'hear' is not a known value of a",
         ),
-        ("0.85 0.15 0.15 0.85", "0.85 0.15 0.15", 20, "has 3 numbers; its instance asks for 4"),
+        ("0.85 0.15 0.15 0.85", "0.85 0.15 0.15", 20, "has 3 numbers; its instance needs 4"),
         (
             "<Instance>* * *</Instance>",
             "<Instance>open-left * *</Instance>",

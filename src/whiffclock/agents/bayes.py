@@ -182,7 +182,7 @@ def by_vectors(vectors: GridVectors) -> Choice:
 
 def qmdp(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
     """The action that would be best if the position were known after it."""
-    value = np.where(model.successor < 0, 1.0, model.discount * model.straight[model.successor])
+    value = np.where(model.successor < 0, 1.0, model.discount * model.known_value[model.successor])
     expected = np.empty((len(beliefs.start), model.n_actions))
     kernel.expect(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, value, expected)
     return expected.argmax(axis=1).astype(np.int8)

@@ -1,4 +1,4 @@
-"""Backups: what a node learns from its children."""
+"""Backups: the bounds of a node from those of its children."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def back_up_lower(tree: Tree, node: int, spread: Spread) -> None:
 
 
 def back_up_upper(tree: Tree, node: int, spread: Spread) -> None:
-    """Lower a node's upper bound to what its children allow.
+    """Lower a node's upper bound to the value that those of its children give.
 
     Only the best action's children are updated: the others matter only when they become the best.
     """

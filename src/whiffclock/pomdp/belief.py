@@ -1,23 +1,24 @@
 """Beliefs about where a hidden target is, and alpha vectors over the same cells.
 
 A belief is a list of cells and their weights. One step spreads it: every action moves each cell to its
-successor, the mass that reaches the target is taken out, and every observation weighs what is left by its
+successor, the mass that reaches the target is removed, and every observation weighs the rest by its
 likelihood there. The result is one table with a row per cell that any child belief may occupy and a column
-per (action, observation), which serves for everything: column sums are the probabilities of the
-observations, a product with a vector of values gives the values of all children, a column is a child.
+per (action, observation). A column is a child, and its sum the probability of the observation; a product with
+a vector of values gives the values of all children.
 
 Layouts
 -------
 ``cells[j]``, ``weights[j]``
     A belief; weights sum to one.
 ``successor[cell, action]``
-    The translation; ``-1`` where the move reaches the target.
+    The cell that a move leads to; ``-1`` where it reaches the target.
 ``likelihood[observation, cell]``
+    Probability of an observation in a cell.
 ``spread_cells[j]``, ``spread[j, action * O + observation]``
     All children, each column unnormalised.
 ``tiles[tile, cell, lane]``
-    Alpha vectors, vector ``v`` in lane ``v % LANES`` of tile ``v // LANES``: many vectors are read for one cell in
-    one stride, and a whole set of children is compared with them at the speed of a matrix product.
+    Alpha vectors, vector ``v`` in lane ``v % LANES`` of tile ``v // LANES``: the values of many vectors at one cell
+    are contiguous, so all children are compared with them at the speed of a matrix product.
 """
 
 import numpy as np
@@ -31,7 +32,7 @@ _kernel = kernel(fastmath={"contract", "reassoc", "nsz"})
 
 @_kernel
 def spread_belief(cells, weights, successor, likelihood, slot, out_cells, out, reward):
-    """All children of a belief; returns the number of rows used.
+    """All children of a belief, and the probability of arriving by each action; returns the number of rows used.
 
     ``slot`` (int32[cell], all -1) is work space and is restored; ``out_cells`` and ``out`` need
     room for as many rows as there are cells times actions, at most the number of cells of the grid.
@@ -63,7 +64,7 @@ def spread_belief(cells, weights, successor, likelihood, slot, out_cells, out, r
 
 @_kernel
 def main_rows(spread, tolerance, top, kept):
-    """Rows in which some child has more than ``tolerance`` of its largest weight; returns their number."""
+    """Rows in which some child has more than ``tolerance`` times its largest weight; returns their number."""
     top[:] = 0.0
     for row in range(spread.shape[0]):
         for e in range(spread.shape[1]):
@@ -81,7 +82,7 @@ def main_rows(spread, tolerance, top, kept):
 
 @_kernel
 def best_vectors(tiles, first, end, spread_cells, spread, rows, sums, best, index):
-    """Best of the vectors ``first .. end - 1`` for every child, where it beats ``best`` so far.
+    """Best of the vectors ``first .. end - 1`` for every child, where it is better than ``best``.
 
     ``best`` is in units of the unnormalised columns.
     """
@@ -165,7 +166,7 @@ def advance_all(
 
 @_kernel
 def main_cells(start, size, cells, weights, negligible, out_start, out_size, out_cells, out_weights):
-    """Of each belief, the cells above the share ``negligible`` of its largest weight."""
+    """Of each belief, the cells with more than ``negligible`` times its largest weight."""
     n = 0
     for i in range(start.shape[0]):
         top = 0.0
@@ -182,7 +183,7 @@ def main_cells(start, size, cells, weights, negligible, out_start, out_size, out
 
 @_kernel
 def choose_vectors(tiles, n_vectors, start, size, cells, weights, sums, best, index):
-    """Best vector of each belief; each tile is compared with all beliefs before the next one is fetched."""
+    """Best vector of each belief; each tile is compared with all beliefs before the next one is read."""
     for tile in range((n_vectors + LANES - 1) // LANES):
         for i in range(start.shape[0]):
             for lane in range(LANES):

@@ -61,7 +61,7 @@ class BlockModel:
         self.tables = tables
         self.discount = tables.discount
         self.n_actions = len(tables.actions)
-        require(self.n_actions <= _MOST_ACTIONS, f"There are {self.n_actions} actions; at most {_MOST_ACTIONS} can be.")
+        require(self.n_actions <= _MOST_ACTIONS, f"There are {self.n_actions} actions; the limit is {_MOST_ACTIONS}.")
         self.joint = joint_entries(tables)
         self._seeds = _first_supports(tables)
         self.looks_first = len(self._seeds) > 1
@@ -79,21 +79,21 @@ class BlockModel:
         self._home, self._place = home, np.zeros(len(home), dtype=np.int32)
         self._place[order] = ranges(np.zeros_like(size), size)
         self.n_blocks = len(self.states)
-        self._met: dict[int, Block] = {}
+        self._computed: dict[int, Block] = {}
         self.block(self.root_block)
 
     @property
     def megabytes(self) -> float:
         """Memory of the model."""
-        parts = [(block.first, block.row, block.column, block.entry, block.reward) for block in self._met.values()]
+        parts = [(block.first, block.row, block.column, block.entry, block.reward) for block in self._computed.values()]
         return sum(array.nbytes for array in chain(self.joint, *parts)) / 1e6
 
     def block(self, k: int) -> Block:
         """A block."""
-        if k not in self._met:
+        if k not in self._computed:
             looks = self.looks_first and k == self.root_block
-            self._met[k] = self._look() if looks else self._steps(self.states[k])
-        return self._met[k]
+            self._computed[k] = self._look() if looks else self._steps(self.states[k])
+        return self._computed[k]
 
     def edges(self, block: int) -> Edges:
         return self.block(block).edges
@@ -104,7 +104,7 @@ class BlockModel:
         return sorted({*home[home >= 0].tolist(), self.root_block})
 
     def apart(self) -> tuple[list[int], list[int]]:
-        """Blocks, of which the second ones have no state in common with each other."""
+        """A block of the initial belief alone, if there is one; and the others, which have no states in common."""
         n = int(self._home.max()) + 1
         return list(range(n, self.n_blocks)), list(range(n))
 
@@ -206,7 +206,7 @@ def joint_entries(tables: TabularModel) -> Joint:
 def closed_classes(joint: Joint, n_actions: int, seeds: list[np.ndarray], *, merge_seeds: bool) -> np.ndarray:
     """The finest classes of states closed under every action and observation: class of each state, or -1.
 
-    All states that a class leaves open after one action and observation are of one class.
+    All states that are possible after a class, an action and an observation are in one class.
     """
     n = (len(joint.start) - 1) // n_actions
     ends = np.cumsum([len(seed) for seed in seeds])
@@ -220,7 +220,7 @@ def closed_classes(joint: Joint, n_actions: int, seeds: list[np.ndarray], *, mer
 
 
 def worst_value(model: BlockModel) -> float:
-    """A value that every policy has at least."""
+    """A lower bound on the value of every policy."""
     return float(model.tables.reward.min()) / (1 - model.discount)
 
 

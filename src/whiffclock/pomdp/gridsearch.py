@@ -1,9 +1,9 @@
 """Search on a grid for a hidden target: a POMDP without tables.
 
 The state is the searcher's position relative to the target. A move is a translation; at the border of the
-grid a move off it stays (R15). Entering the target region ends the search and pays 1; everything else pays
-nothing. In each cell, each observation has its likelihood, independent of all others. So a belief is moved,
-the mass in the target region taken out, and the rest weighed by the likelihood of what was observed (R16).
+grid a move off it stays (R15). Entering the target region ends the search, with a reward of 1; all other
+rewards are 0. In each cell, each observation has its likelihood, independent of all others. So a belief is moved,
+the mass in the target region removed, and the rest weighed by the likelihood of what was observed (R16).
 
 Beliefs are lists of cells; the work is in :mod:`whiffclock.pomdp.belief`. Alpha vectors are in single
 precision.
@@ -38,7 +38,7 @@ class GridBelief:
 
 @dataclass(frozen=True)
 class GridSearch:
-    """Search for a target on a grid of relative positions; the step that arrives is paid in full."""
+    """Search for a target on a grid of relative positions; the step that arrives has the full reward."""
 
     likelihood: np.ndarray  # of each observation in each cell, float[observation, x, y]
     target: np.ndarray  # cells of the target region, bool[x, y]
@@ -100,7 +100,7 @@ class GridSearch:
         return self.belief(self.initial)
 
     def belief(self, weights: np.ndarray) -> GridBelief:
-        """A belief from weights on the grid, float[x, y]; the target region's mass is taken out."""
+        """A belief from weights on the grid, float[x, y]; the target region's mass is removed."""
         flat = np.where(self.in_target, 0.0, weights.ravel())
         cells = np.flatnonzero(flat > 0).astype(np.int32)
         return GridBelief(cells, (flat[cells] / flat.sum()).astype(np.float32))
@@ -140,10 +140,10 @@ class GridSearch:
     @cached_property
     def distance(self) -> np.ndarray:
         """Fewest moves from each cell into the target region, float64[cell]."""
-        return np.where(self.in_target, 0.0, 1 + np.log(np.maximum(self.straight, 1e-300)) / np.log(self.discount))
+        return np.where(self.in_target, 0.0, 1 + np.log(np.maximum(self.known_value, 1e-300)) / np.log(self.discount))
 
     @cached_property
-    def straight(self) -> np.ndarray:
+    def known_value(self) -> np.ndarray:
         """Value of each cell if the position were known, float64[cell]: discount ** (moves - 1)."""
         value = np.zeros(self.target.size)
         while True:
@@ -165,24 +165,24 @@ class GridUpper:
     bytes = 0
 
     def __init__(self, model: GridSearch) -> None:
-        self._model, self._straight = model, model.straight
+        self._model, self._known_value = model, model.known_value
 
     def states(self, block: int = 0) -> np.ndarray:
-        return np.where(self._model.in_target, np.inf, self._straight)  # no belief contains the target region
+        return np.where(self._model.in_target, np.inf, self._known_value)  # no belief contains the target region
 
     def at(self, belief: GridBelief) -> float:
-        return float(self._straight[belief.cells] @ belief.weights)
+        return float(self._known_value[belief.cells] @ belief.weights)
 
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
         if since >= 0:
             return
         cells, table = spread.children
-        valued = self._straight[cells] @ table
+        valued = self._known_value[cells] @ table
         known = spread.probability > 0
         upper[known] = np.minimum(upper[known], valued[known] / spread.probability[known])
 
     def learn(self, belief: GridBelief, value: float) -> None:
-        """Other beliefs learn nothing from this one."""
+        """Do nothing: this bound does not interpolate."""
 
 
 class GridVectors:

@@ -82,7 +82,7 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor, *, onward: bool 
 
     ``floor`` and ``ceiling`` are the lower and the upper bound that the current belief would need for the root to
     be improved or closed; ``allowed`` is the gap that matters no more, this far from the root. A walk that goes
-    ``onward`` does not return to a node that it has met: beliefs that lead to themselves would hold it for ever.
+    ``onward`` does not return to a node that it has met: beliefs that lead to themselves would keep it in a loop.
     """
     node, spread, walk, met = 0, tree.root, Walk(), set[int]()
     floor, ceiling, allowed = float(tree.lower[0]), float(tree.lower[0]) + epsilon, epsilon

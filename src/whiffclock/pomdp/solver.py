@@ -2,7 +2,7 @@
 
 Kurniawati, Hsu and Lee (2008) sample beliefs that good policies reach, back up alpha vectors there, and drop
 vectors that have become useless: sample, back up, prune, until the bounds at the root meet. The lower bound
-is the value of a policy that can be executed, the upper bound a proof of how much better any other can be;
+is the value of a policy that can be executed, the upper bound limits how much better any other can be;
 both hold at all times.
 """
 

@@ -1,8 +1,8 @@
 """Vectors to start from: those of a policy solved before, checked to be lower bounds.
 
 Vectors that the solver has pruned cannot be verified one by one: a vector may depend on others that were dropped.
-So three things are checked that hold for every such set. No vector may promise more in a state than that
-state is worth if it is known. The policy of the vectors must earn what they promise at the initial belief: let
+So three things are checked that hold for every such set. No vector may exceed, in any state, the value of
+that state if it is known. The policy of the vectors must earn their value at the initial belief: let
 V(b) be the best vector at b, and follow the action that maximises
 
     HV(b) = R(b, a) + discount * sum over o of P(o) V(child);
@@ -37,16 +37,16 @@ def add_start(model: Model, vectors: Vectors, upper: Upper, start: Start) -> Non
         require(fits, f"Vector {i} to start from does not fit the model: {why}.")
         excess = vector - worth - _ROUNDING * np.maximum(1.0, np.abs(worth))
         s = int(excess.argmax())
-        why = f"it promises {vector[s]:.5g} in a state worth at most {worth[s]:.5g}"
+        why = f"it has the value {vector[s]:.5g} in a state where at most {worth[s]:.5g} is possible"
         require(bool(excess[s] <= 0), f"Vector {i} to start from is not a lower bound: {why}.")
         vectors.add(block, vector, action)
     if start:
         tree = Tree(model, vectors, upper)
-        promised, missing = tree.lower[0], shortfall(tree, np.random.default_rng(0))
+        value, missing = tree.lower[0], shortfall(tree, np.random.default_rng(0))
         mean, error = missing.mean(), missing.std() / math.sqrt(len(missing) - 1)
-        earned = f"their policy earns {promised - mean:.5g} ± {error:.2g}"
-        why = f"they promise {promised:.5g} at the initial belief, where {earned}"
-        allowed = 3 * error + _ROUNDING * max(1.0, abs(promised))
+        earned = f"their policy earns {value - mean:.5g} ± {error:.2g}"
+        why = f"their value at the initial belief is {value:.5g}, where {earned}"
+        allowed = 3 * error + _ROUNDING * max(1.0, abs(value))
         require(bool(mean <= allowed), f"The vectors to start from are not lower bounds: {why}.")
 
 
@@ -58,7 +58,7 @@ def require_in_order(lower: float, upper: float) -> None:
 
 
 def shortfall(tree: Tree, rng: np.random.Generator, walks: int = 16) -> np.ndarray:
-    """By how much the policy of the vectors earns less than they promise at the root, on each of some walks."""
+    """By how much the policy of the vectors earns less than their value at the root, on each of some walks."""
     missing = np.zeros(walks)
     for i in range(walks):
         weight = 1.0

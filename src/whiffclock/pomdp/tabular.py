@@ -1,6 +1,6 @@
-"""POMDPs given by tables: any number of states, actions and observations, sparse where they are.
+"""POMDPs given by tables, which are stored as sparse matrices.
 
-In state s the agent takes action a, is paid R(a, s) on average, moves to s' with probability T_a(s, s') and
+In state s the agent takes action a, gets the reward R(a, s) on average, moves to s' with probability T_a(s, s') and
 observes o with probability O_a(s', o).
 """
 
@@ -51,7 +51,7 @@ class TabularModel:
             _require_stochastic(self.observation[a], (n_states, n_observations), f"observation of action {a}")
         largest = float(np.abs(self.reward).max())
         require(
-            largest <= _LARGEST_REWARD, f"A reward has the size {largest:g}; at most {_LARGEST_REWARD:g} can be paid."
+            largest <= _LARGEST_REWARD, f"A reward has the size {largest:g}; it must be at most {_LARGEST_REWARD:g}."
         )
         proper = (self.initial >= 0).all() and abs(self.initial.sum() - 1) < SUM_TOLERANCE
         fits = self.initial.shape == (n_states,) and bool(proper)

@@ -4,7 +4,7 @@ A preamble in any order, then the start, then entries, of which later ones overr
 comment, and line breaks are ignored::
 
     discount: 0.95
-    values: reward                   (or cost, which counts against)
+    values: reward                   (or cost: counted as negative)
     states: left right               (names, or how many)
     actions: listen open
     observations: 2
@@ -248,7 +248,7 @@ class _Reader(Words):
         return tuple(rows[a * n : (a + 1) * n] for a in range(len(actions)))
 
     def _reward(self, a: int, tables: tuple[sp.csr_array, sp.csr_array]) -> np.ndarray:
-        """Expected reward of an action, float64[state]; only moves that can happen are looked at.
+        """Expected reward of an action, float64[state]; only possible moves are considered.
 
         R(a, s) = sum over s' of T_a(s, s') sum over o of O_a(s', o) R(a, s, s', o).
         """
@@ -275,7 +275,7 @@ class _Reader(Words):
 
 
 class _Payoff(NamedTuple):
-    """States, next states and observations, each one or all, and what they pay, broadcast [next state, observation]."""
+    """States, next states and observations, each one or all, and their reward, broadcast [next state, observation]."""
 
     states: np.ndarray
     following: np.ndarray

@@ -4,8 +4,8 @@ A variable's distribution given its parents is a factor. A state is one value of
 are fully observed vary slowest, so that states which look alike stand together. A fully observed variable is seen
 after each move, so an observation is one value of every observation variable and of every fully observed one.
 
-The initial belief stays the joint distribution of all variables. Where a fully observed variable is uncertain at
-first, the reference solver lets the agent see it before the first move; here it is seen after the first.
+The initial belief is the joint distribution of all variables. The solver lets the agent see the fully observed ones
+before the first move, as the reference solver does.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class _Cases:
-    """Assignments of values to variables, each with its probability, each belonging to a row of the result."""
+    """Assignments of values to variables, each with its probability and its row in the result."""
 
     row: np.ndarray
     weight: np.ndarray
@@ -61,7 +61,7 @@ class _Cases:
             factor = next((factor for factor in waiting if cases.value.keys() >= set(factor.axes[:-1])), None)
             if factor is None:
                 names = ", ".join(factor.axes[-1] for factor in waiting)
-                raise InputError(f"The distribution of {names} depends on itself, or on what comes later.")
+                raise InputError(f"The distribution of {names} depends on itself, or on a later variable.")
             waiting.remove(factor)
             table = factor.table
             rows = cases.joint(factor.axes[:-1])
@@ -86,7 +86,7 @@ class _Cases:
 
 @dataclass
 class FactoredModel:
-    """A POMDP in variables: what each depends on, and rewards that add up. States that are seen come first."""
+    """A POMDP in variables with their distributions, and rewards that add up; fully observed states come first."""
 
     states: Sequence[Variable]
     actions: Sequence[Variable]
@@ -181,7 +181,7 @@ def _lookup(table: sp.csr_array, cell: np.ndarray) -> np.ndarray:
 
 
 def joint_names(variables: Sequence[Variable], which: np.ndarray | None = None) -> tuple[str, ...]:
-    """Names of the joint values of ``variables``, or of ``which`` of them: those of each, with commas between."""
+    """Names of the joint values of ``variables``, or of ``which`` of them: those of each, separated by commas."""
     if not variables:
         return ("nothing",)
     sizes = [len(v.values) for v in variables]

@@ -12,7 +12,7 @@
 Where the model has visible variables, a vector belongs to one joint value of them, ``obsValue``, and has a number
 for each joint value of the hidden ones; here such a vector is -inf in all other states. What a sparse vector leaves
 out is zero. The older files of the same solver are read as well: planes in a notation of braces and arrows, in which
-``#`` begins a comment. What a plane leaves out is -inf, since it says nothing there::
+``#`` begins a comment. What a plane leaves out is -inf::
 
     { policyType => "MaxPlanesLowerBoundWithObservedState", numPlanes => 1, planes => [
         { action => 0, observed state val => 0, numEntries => 2, entries => [ 0, 24.7, 1, 3.01 ] } ] }
@@ -55,7 +55,7 @@ def read_policy(path: Path, model: TabularModel) -> list[PartialVector]:
     with source.bounded():
         xml = source.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
         planes = _read_alpha(source, blocks) if xml else _read_planes(source, blocks.shape[1])
-    require(bool(planes), f"{path} holds no vectors.")
+    require(bool(planes), f"{path} has no vectors.")
     pieces = []
     for line, action, visible, where, values in planes:
         block = blocks[source.index(visible, line, len(blocks), "value of the visible variables")]
@@ -68,17 +68,17 @@ def write_policy(
 ) -> None:
     """Write a policy for ``model``, the file ``name``.
 
-    A vector is written once for each visible value of which it knows all states. Of those that it knows in part,
-    ``floor`` stands in for the rest: no policy must be worth less than this.
+    A vector is written once for each visible value in all states of which it is defined. Where it is defined in some,
+    the others get ``floor``, which must be a lower bound on the value of every policy.
     """
     blocks = _blocks(model)
     partly = floor is not None and bool(np.isfinite(floor))
     for piece in pieces:
         _require_fit(model, piece)
         whole = partly or model.visible is not None or len(piece.states) == blocks.size
-        require(whole, "A vector says nothing of some states; give a finite floor in its place.")
+        require(whole, "A vector has no value in some states; give a finite floor for them.")
     parts = list(_parts(pieces, blocks, partly=partly))
-    require(bool(parts), f"No vector is known on a whole visible value; {path} would be empty.")
+    require(bool(parts), f"No vector has values in all states of a visible value; {path} would be empty.")
     sizes = f'vectorLength="{blocks.shape[1]}" numObsValue="{len(blocks)}" numVectors="{len(parts)}"'
     policy = f'<Policy version="0.1" type="value" model={quoteattr(name)} {_SCHEMA}>\n<AlphaVector {sizes}>\n'
     head, lines = '<?xml version="1.0" encoding="ISO-8859-1"?>\n', _vector_lines(parts, blocks.shape[1], floor)
@@ -88,11 +88,11 @@ def write_policy(
 
 
 def _blocks(model: TabularModel) -> np.ndarray:
-    """The states that look alike, int64[visible value, hidden value]: those of each value follow one another."""
+    """States by what is visible, int64[visible value, hidden value]."""
     if model.visible is None:
         return np.arange(len(model.states))[None]
     counts = np.bincount(model.visible)
-    reason = "The visible values of the model have unequally many states; its policies cannot be kept in such a file."
+    reason = "The visible values of the model differ in their number of states; no .policy file can hold its policies."
     require(bool((counts == counts[0]).all()), reason)
     return np.argsort(model.visible, kind="stable").reshape(len(counts), -1)
 
@@ -110,7 +110,7 @@ def _require_fit(model: TabularModel, piece: PartialVector) -> None:
 def _parts(
     pieces: Sequence[PartialVector], blocks: np.ndarray, *, partly: bool
 ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
-    """Each piece for each visible value: action, visible value, the hidden values it knows, and their values."""
+    """Each piece for each visible value: action, visible value, hidden values where it is defined, its values there."""
     n_hidden, place = blocks.shape[1], np.empty(blocks.size, dtype=np.int64)
     place[blocks.ravel()] = np.arange(blocks.size)
     for piece in pieces:
@@ -144,13 +144,13 @@ def _read_alpha(source: Source, blocks: np.ndarray) -> list[Plane]:
     vectors = alpha.only("Vector", "SparseVector")
     n_visible, length = blocks.shape
     stated = {
-        "vectorLength": (length, "the model's hidden states"),
-        "numObsValue": (n_visible, "the model's visible values"),
-        "numVectors": (len(vectors), "the vectors that follow"),
+        "vectorLength": (length, "hidden states of the model"),
+        "numObsValue": (n_visible, "visible values of the model"),
+        "numVectors": (len(vectors), "vectors that follow"),
     }
     for name, (n, what) in stated.items():
         given = alpha.attribute(name)
-        alpha.require(given == str(n), f"{name} is {given}, but {what} number {n}.")
+        alpha.require(given == str(n), f"{name} is {given}; it must be {n}, the number of {what}.")
     require_memory(8 * len(vectors) * length, f"{source.path}: the {len(vectors):,} vectors")
     return [_read_vector(element, length) for element in vectors]
 
@@ -164,7 +164,7 @@ def _read_vector(element: Element, length: int) -> Plane:
         values = np.zeros(length)
         for entry in element.only("Entry"):
             words = entry.text.split()
-            entry.require(len(words) == 2, "an <Entry> must hold a state and a value.")
+            entry.require(len(words) == 2, "an <Entry> must have a state and a value.")
             state = entry.source.index(words[0], entry.line, length, "state")
             values[state] = entry.source.numbers(words[1:], entry.line)[0]
     return Plane(element.line, action, visible, np.arange(length), values)
@@ -203,9 +203,9 @@ def _element(words: Words, name: str = "") -> Element:
             words.at -= 1
             named = " ".join(iter(lambda: words.next(_TOO_SOON), "=>") if word == "{" else ())
             if re.search(r"[{}\[\],=]", named) or words.peek() in ("}", "]", ",", "=>", "="):
-                words.refuse(f"{named} {words.peek()} stands where a name, '=>' and a value should.")
+                words.refuse(f"{named} {words.peek()} stands where a name, '=>' and a value should be.")
             element.children.append(_element(words, named))
             if words.peek() not in ("", ",", end):
-                words.refuse(f"{words.peek()!r} stands where a comma or {end!r} should.")
+                words.refuse(f"{words.peek()!r} stands where a comma or {end!r} should be.")
             words.at += words.peek() == ","
     return element

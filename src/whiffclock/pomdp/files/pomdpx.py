@@ -30,7 +30,7 @@ value alike, or ``-`` for all values in turn, the last dash running fastest thro
 
 Each path from the root fixes the variables of its nodes; at its end stands a ``<Terminal>`` number or a
 ``<SubDAG>``: the named variable takes the value ``val`` (``deterministic``), keeps the value it had before the move
-(``persistent``), takes any (``uniform``), or a ``template`` says. Paths that are not drawn are zero.
+(``persistent``), takes any (``uniform``), or follows a ``template``. Paths that are left out are zero.
 
 References
 ----------
@@ -111,7 +111,7 @@ class _Reader:
             table = self._table(child, axes, "ProbTable")
             found[name] = Factor(axes, table.distributions(element.source, partial(self._row_name, axes)))
         for name in variables:
-            element.require(name in found, f"<{section}> says nothing of {name!r}.")
+            element.require(name in found, f"<{section}> has no <CondProb> of {name!r}.")
         return list(found.values())
 
     def _payoffs(self, parents: list[str]) -> list[Factor]:
@@ -189,7 +189,7 @@ class _Diagram:
     paths: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def walk(self, element: Element, fixed: dict[str, int], within: tuple[str, ...] = ()) -> None:
-        """Go through what ``element`` holds, the variables ``fixed`` having their values on this path."""
+        """Go through the content of ``element``; the variables ``fixed`` have their values on this path."""
         held = element.only("Node", "SubDAG", "Terminal")
         element.require(len(held) == 1, f"<{element.name}> must hold one <Node>, <SubDAG> or <Terminal>.")
         child = held[0]
@@ -202,7 +202,7 @@ class _Diagram:
 
     def _node(self, node: Element, fixed: dict[str, int], within: tuple[str, ...]) -> None:
         name = self._name(node)
-        node.require(name not in fixed, f"{name!r} is decided twice on one path.")
+        node.require(name not in fixed, f"{name!r} occurs twice on one path.")
         for edge in node.only("Edge"):
             self.walk(edge, {**fixed, name: self._value(edge, name)}, within)
 
@@ -245,7 +245,7 @@ class _Diagram:
 
     def _name(self, element: Element) -> str:
         name = element.attribute("var")
-        element.require(name in self.values, f"{name!r} cannot stand here; {', '.join(self.values)} can.")
+        element.require(name in self.values, f"{name!r} is not allowed here; {', '.join(self.values)} can be used.")
         return name
 
     def _value(self, element: Element, name: str) -> int:
@@ -263,7 +263,7 @@ def _values(given: Element, dashes: list[int], n_values: int) -> np.ndarray | Di
         given.require(len(sizes) == 2 and sizes[0] == sizes[1], "'identity' needs two dashes of equally many values.")
         return Diagonal(dashes.index(sizes[0])) if dashes[-1] > 1 else np.eye(sizes[0]).reshape(dashes)
     values, needed = given.source.numbers(words, given.line), math.prod(dashes)
-    given.require(len(values) == needed, f"the table has {len(values)} numbers; its instance asks for {needed}.")
+    given.require(len(values) == needed, f"the table has {len(values)} numbers; its instance needs {needed}.")
     if given.name == "ProbTable":
         require_probabilities(given.source, values, given.line)
     return values.reshape(dashes)
@@ -272,7 +272,7 @@ def _values(given: Element, dashes: list[int], n_values: int) -> np.ndarray | Di
 def _var(element: Element, allowed: list[str]) -> str:
     var = element.one("Var")
     name = var.text.strip()
-    var.require(name in allowed, f"{name!r} cannot stand here; {', '.join(allowed) or 'nothing'} can.")
+    var.require(name in allowed, f"{name!r} is not allowed here; {', '.join(allowed) or 'nothing'} can be used.")
     return name
 
 

@@ -37,7 +37,7 @@ class Source:
         require(size <= LONGEST, f"{self.path} is too long: {why}.")
 
     def read_bytes(self) -> bytes:
-        """The whole file, which must be a regular one and hold something."""
+        """The whole file, which must be a regular one and not empty."""
         self.require_file()
         with reading(self.path, "a text file"):
             content = self.path.read_bytes()

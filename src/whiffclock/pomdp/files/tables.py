@@ -35,7 +35,7 @@ class Table:
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = tuple(sizes)
         n_rows = math.prod(self.sizes[:-1])
-        self.lines = np.zeros(n_rows, dtype=np.int32)  # the last line of the file that said something about each row
+        self.lines = np.zeros(n_rows, dtype=np.int32)  # the last line of the file that set something in each row
         self._reset = np.zeros(n_rows, dtype=np.int32)  # number of the last entry that set the whole row
         self._cells: list[np.ndarray] = []
         self._values: list[np.ndarray] = []
@@ -100,7 +100,7 @@ class Table:
         return sp.csr_array((values[values != 0], column, start), shape=shape)
 
     def distributions(self, source: Source, name: Callable[[int], str]) -> sp.csr_array:
-        """The table as probabilities whose rows sum to one; ``name`` tells a bad row to the user."""
+        """The table as probabilities whose rows sum to one; ``name`` describes a bad row."""
         matrix = self.matrix()
         sums = np.asarray(matrix.sum(axis=1))
         bad = np.flatnonzero(np.abs(sums - 1) >= SUM_TOLERANCE)

@@ -27,7 +27,7 @@ class Element:
     children: list[Element] = field(default_factory=list)
 
     def all(self, *names: str) -> list[Element]:
-        """The children that go by one of ``names``."""
+        """The children with one of ``names``."""
         return [child for child in self.children if child.name in names]
 
     def maybe(self, name: str) -> Element | None:
@@ -45,13 +45,13 @@ class Element:
         return found
 
     def only(self, *names: str) -> list[Element]:
-        """All children, which must go by one of ``names``."""
+        """All children, which must have one of ``names``."""
         for child in self.children:
-            child.require(child.name in names, f"<{child.name}> does not belong into <{self.name}>.")
+            child.require(child.name in names, f"<{child.name}> is not allowed in <{self.name}>.")
         return self.children
 
     def attribute(self, name: str) -> str:
-        """The attribute ``name``, which must be there and say something."""
+        """The attribute ``name``, which must be there and not empty."""
         value = self.attributes.get(name, "").strip()
         self.require(bool(value), f"<{self.name}> lacks the attribute {name!r}.")
         return value
@@ -88,7 +88,7 @@ def read_xml(source: Source, root: str, what: str) -> Element:
         texts[-1].append(content)
 
     def entity(*_: object) -> None:
-        source.refuse(parser.CurrentLineNumber, f"an entity is declared, which {what} never does.")
+        source.refuse(parser.CurrentLineNumber, f"an entity is declared; {what} must not declare any.")
 
     parser.StartElementHandler = begin
     parser.EndElementHandler = end
