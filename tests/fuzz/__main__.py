@@ -19,10 +19,10 @@ refus  refused in one plain sentence; untid  in another way, such as raw excepti
 harml  read with the same result as the undamaged file
 other  another valid input: options that are allowed, formats without checksums,
        edits that restore every digest
-stop   long at work, and stopped by Ctrl-C (after {STOP_AFTER} s) within {STOP_WITHIN} s
-belie  read with another result although a digest or a type could have told
-hang   more than {SECONDS} s of CPU time, or of wall time less what it waited for a
-       core; or not stopped by Ctrl-C in time
+stop   still running, and stopped by Ctrl-C (after {STOP_AFTER} s) within {STOP_WITHIN} s
+belie  read with another result although a digest or a type could have shown it
+hang   more than {SECONDS} s of CPU time, or of wall time without waiting for a core;
+       or not stopped by Ctrl-C in time
 mem    more than {MEMORY * 0.75 / 2**30:g} GiB; left  files left behind by what was refused or stopped"""
 
 
@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--kind", action="append", help="only this kind, such as options; may be repeated")
     parser.add_argument("--quick", action="store_true", help="one file of each kind, and no limit of time")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="cases at a time")
-    parser.add_argument("--case", help="only this one, N or N.STEP, and all that it said")
+    parser.add_argument("--case", help="only this one, N or N.STEP, with all its output")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="whiffclock-fuzz-") as folder:
         print("making valid files, running every command once ...", flush=True)
@@ -54,7 +54,7 @@ def main() -> int:
     if found:
         FOUND.parent.mkdir(parents=True, exist_ok=True)
         FOUND.write_text("\n".join(found))
-        print(f"{len(found)} cases that must not be are in {FOUND}.")
+        print(f"{len(found)} wrong outcomes are in {FOUND}.")
     if lost:
         print(f"{lost} of the fuzzer's own processes failed.")
     return bool(found or lost)

@@ -32,7 +32,7 @@ from whiffclock.params import InputError
 SECONDS, MEMORY, LARGEST_FILE = 30, 6 * 2**30, 2**30
 #: What may work for long gets Ctrl-C after some seconds, and must stop within some.
 STOP_AFTER, STOP_WITHIN = 4, 2
-#: Outcomes; the last ones must not be.
+#: Outcomes that are allowed, and those that are not.
 GOOD = ("refused", "harmless", "other input", "stopped")
 BAD = ("believed", "traceback", "crash", "hang", "memory", "untidy", "leftover")
 _RAW = re.compile(
@@ -57,7 +57,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Child:
-    """What a child did: exit code (or minus the signal that ended it), outputs, new files, and so on."""
+    """Result of a child process: exit code (or minus the signal that ended it), outputs, new files, and so on."""
 
     code: int
     out: str
@@ -69,7 +69,7 @@ class Child:
 
 
 class Bench:
-    """Seeds with their files, made once, and what an undamaged file gives."""
+    """Seeds with their files, made once, and the output for undamaged files."""
 
     def __init__(self, folder: Path, kinds: list[str] | None = None, every: bool = True) -> None:
         self.folder = folder
@@ -143,7 +143,7 @@ class Bench:
 
 
 def _damaged(path: Path, seed: Seed, rng: np.random.Generator) -> list[tuple[str, bool]]:
-    """Damage a file, in a child: what is damaged already may be beyond that, and even crash HDF5."""
+    """Damage a file, in a child process: HDF5 may crash on a file that is already damaged."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -251,7 +251,7 @@ def _listing(place: Path) -> set[str]:
 
 
 def _become(command, place: Path, out: Path, err: Path) -> None:
-    """The child's whole life."""
+    """Run the command in the child process, and exit."""
     code = 1
     try:
         os.setpgid(0, 0)
@@ -267,7 +267,7 @@ def _become(command, place: Path, out: Path, err: Path) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        faulthandler.dump_traceback_later(SECONDS - 3)  # for those who look for the cause of a hang
+        faulthandler.dump_traceback_later(SECONDS - 3)  # shows the cause of a hang
         code = _call(command)
         sys.stdout.flush()
         threading._shutdown()  # type: ignore[attr-defined]  # as at the end of a process: threads are waited for
@@ -279,7 +279,7 @@ def _become(command, place: Path, out: Path, err: Path) -> None:
 
 
 def _call(command) -> int:
-    """The exit code of a command, which prints as it always does."""
+    """Run a command; return its exit code."""
     if callable(command):
         try:
             print(command())

@@ -1,7 +1,7 @@
 """Ways to damage a file. Each takes the file and a random generator, and changes the file in place.
 
-What is damaged behind the back of a checksum should be noticed; :data:`DELIBERATE` are edits that restore every digest,
-as somebody would who means it: no checksum notices them, and they may only do no harm.
+Damage that does not update a digest must be noticed. :data:`DELIBERATE` are edits on purpose that update every digest:
+they cannot be noticed, but must do no harm.
 """
 
 import io
@@ -79,13 +79,13 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 
 
 def flip(content, rng):
-    """A few bits are other ones."""
+    """A few bits are flipped."""
     for place in rng.integers(len(content), size=rng.integers(1, 9)):
         content[place] ^= 1 << int(rng.integers(8))
 
 
 def overwrite(content, rng):
-    """Some bytes are the same one, or random ones."""
+    """Some bytes are replaced by one value, or by random ones."""
     a, b = _part(content, rng, 64)
     content[a:b] = bytes([rng.choice([0, 255, 32, 48])]) * (b - a) if rng.random() < 0.5 else rng.bytes(b - a)
 
@@ -96,13 +96,13 @@ def cut(content, rng):
 
 
 def splice(content, rng):
-    """A part of the file has been written over another one."""
+    """A part of the file is copied over another one."""
     (a, b), at = _part(content, rng), int(rng.integers(len(content)))
     content[at : at + b - a] = content[a:b]
 
 
 def repeat(content, rng):
-    """A part is there more often than once."""
+    """A part is repeated."""
     a, b = _part(content, rng)
     content[a:a] = content[a:b] * int(rng.integers(1, 20))
 
@@ -114,13 +114,13 @@ def remove(content, rng):
 
 
 def insert(content, rng):
-    """There is something in the middle that does not belong there."""
+    """Random bytes are inserted."""
     at = int(rng.integers(len(content) + 1))
     content[at:at] = rng.bytes(int(rng.integers(1, 200)))
 
 
 def header(content, rng):
-    """A number near the beginning is an extreme one."""
+    """A number near the beginning is replaced by an extreme one."""
     size, at = int(rng.choice([1, 2, 4, 8])), int(rng.integers(min(len(content), 512)))
     value = int(rng.choice([0, 1, 2 ** (8 * size - 1) - 1, -1]))
     content[at : at + size] = value.to_bytes(size, rng.choice(["little", "big"]), signed=value < 0)
@@ -135,7 +135,7 @@ RAW = (flip, flip, overwrite, cut, splice, repeat, remove, insert, header)
 
 
 def raw(path, rng):
-    """Damage of bytes, in the file or in one of its folder."""
+    """Damage bytes of the file, or of a file in the folder."""
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file())
         path = files[rng.integers(len(files))]
@@ -154,7 +154,7 @@ def raw(path, rng):
 
 
 def member(path, rng):
-    """A member of the zip file is damaged, under a checksum that is right."""
+    """A member of the zip file is damaged, with a correct checksum."""
     with zipfile.ZipFile(path) as archive:
         found = [(item.filename, bytearray(archive.read(item))) for item in archive.infolist()]
     chosen = int(rng.integers(len(found)))
@@ -178,7 +178,7 @@ def member(path, rng):
 
 
 def npy_header(path, rng):
-    """The header of an array says something else."""
+    """The header of an array is changed."""
     path.write_bytes(_npy_header(bytearray(path.read_bytes()), rng))
     return npy_header.__doc__
 
@@ -213,7 +213,7 @@ def bomb(path, rng):
 
 
 def values(path, rng, deliberate=False):
-    """Values of an array are others, under a checksum that is right."""
+    """Values of an array are changed, with a correct checksum."""
     with np.load(path) as archive:
         arrays = dict(archive)
     names = sorted(name for name in arrays if name != "digest")
@@ -297,7 +297,7 @@ def _places(tree):
 
 
 def text(path, rng):
-    """Words and lines are others, or elsewhere."""
+    """Words or lines are changed, repeated or removed."""
     before = path.read_text("utf-8", "surrogateescape")
     path.write_text(_edited_words(before, rng), "utf-8", "surrogateescape")
     return text.__doc__
@@ -331,7 +331,7 @@ def _edited_words(before, rng):
 
 
 def json_files(path, rng):
-    """A value in a JSON file of a folder is another one."""
+    """A value in a JSON file of a folder is changed."""
     files = sorted(path.rglob("*.json")) + sorted(path.rglob(".z*"))
     file = files[rng.integers(len(files))]
     file.write_text(_edited_text(file.read_text(), rng))
@@ -342,7 +342,7 @@ def json_files(path, rng):
 
 
 def hdf5(path, rng):
-    """A value, an attribute, a name or a shape in an HDF5 file is another one."""
+    """A value, an attribute, a name or a shape in an HDF5 file is changed."""
     with h5py.File(path, "r+") as file:
         names = []
         file.visit(names.append)
@@ -370,7 +370,7 @@ def hdf5(path, rng):
 
 
 def resealed(path, rng):
-    """A value, a name, a dimension or an attribute of a dataset is another one, with a new digest."""
+    """A value, a name, a dimension or an attribute of a dataset is changed, with a new digest."""
     data = xr.load_dataset(path, engine="h5netcdf")
     data.attrs.pop(DIGEST)
     names, what = sorted(map(str, data.variables)), rng.integers(7)
@@ -394,7 +394,7 @@ def resealed(path, rng):
 
 
 def enormous(path, rng):
-    """An HDF5 file in which an array, or its blocks, should be much larger than the file."""
+    """An array, or its blocks, is declared much larger than the HDF5 file."""
     with h5py.File(path, "r+") as file:
         name = next(
             (name for name in file if isinstance(file[name], h5py.Dataset) and len(file[name].shape) == 3), None
@@ -408,11 +408,11 @@ def enormous(path, rng):
     return enormous.__doc__
 
 
-# What is no file at all
+# Not a regular file
 
 
 def special(path, rng):
-    """A pipe, a device, a folder, a link, nothing: no file."""
+    """The file is replaced by a pipe, a device, a folder, a link, or nothing."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -448,7 +448,7 @@ HDF5 = (raw, raw, raw, hdf5, hdf5, enormous)
 def damage(path: Path, ways, rng) -> tuple[str, bool]:
     """Damage a file in one of some ways; how, and whether every digest was restored."""
     if rng.random() < 0.03:
-        return special(path, rng), True  # what is not there may be computed again
+        return special(path, rng), True  # a missing result may be computed again
     way = ways[rng.integers(len(ways))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of zipfile, about two members with the same name

@@ -1,4 +1,4 @@
-"""Every option and argument of every command, with values that nobody should give; from the command line itself."""
+"""Every option and argument of every command, with bad values; the list comes from the command line itself."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ evaluation.snapshots = 1
 
 
 def prepare(folder: Path, compile_all: bool = True) -> None:
-    """Files that the commands need, and things that are no files."""
+    """Files that the commands need, and paths that are not regular files."""
     from whiffclock.cli import app
 
     (folder / "text.txt").write_text("text\n")
@@ -60,7 +60,7 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        for words in (  # which the kernels of nearly all commands are compiled by
+        for words in (  # commands that compile nearly all kernels
             "plume standin plume.npz --snapshots 40 --length 16 --width 7",
             "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own",
             "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own --out p "
@@ -70,7 +70,7 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
         ):
             with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
                 app(words.split(), standalone_mode=False)
-        # Its kernels start threads, which a process should not have when it is forked; so they are compiled elsewhere.
+        # Its kernels start threads, which a process must not have when it forks; another process compiles them.
         words = (sys.executable, "-m", "whiffclock", "plume", "simulate", "s.npz", *BASES["plume", "simulate"][1:])
         if compile_all:
             subprocess.run(words, check=True, capture_output=True)
@@ -130,7 +130,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def values(option: Any) -> tuple[str, ...]:
-    """Nasty values for an option or argument, by its name or by how the help writes its value."""
+    """Bad values for an option or argument, by its name or its metavar."""
     metavar = option.metavar or ""
     if option.name in TEXTS:
         return TEXTS[option.name]
@@ -141,7 +141,7 @@ def values(option: Any) -> tuple[str, ...]:
 
 
 def every_case() -> list[tuple[str, ...]]:
-    """Every option and argument of every command, with every value that is nasty for it, as the words of a command."""
+    """Every option and argument of every command with every bad value, as the words of a command."""
     made = []
     for name, command in commands():
         base = BASES.get(name, ())
@@ -166,6 +166,6 @@ def one_of(cases: list[tuple[str, ...]], start: int, turn: int) -> tuple[str, ..
 
 
 def _options_of(base: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a base without its arguments, for a nasty one in their place."""
+    """The words of a base without its arguments, so that a bad one can take their place."""
     first = next((i for i, word in enumerate(base) if word.startswith("-")), len(base))
     return base[first:]

@@ -90,7 +90,7 @@ class Seed:
     checked: bool = True
     make: Callable[[Path], Any] = field(default=lambda folder: None, repr=False)
     weight: int = 1
-    long: bool = False  # a command that may work for long with some values, until Ctrl-C
+    long: bool = False  # a command that may take long with some values, until Ctrl-C
     warm: bool = True  # to be run once before the first fork; not if it starts threads of OpenMP
 
 
@@ -145,7 +145,7 @@ def belief_policy(path, name=""):
 
 
 def checkpoint(folder):
-    """Made in a child: the flow has threads, after which this process could not fork any more."""
+    """Made in a child process: the flow starts threads, after which this process could not fork."""
     from whiffclock.plume.simulate.record import Simulation
 
     child = os.fork()
@@ -199,7 +199,7 @@ def branches():
 
 
 def stored(job):
-    """A store with the result of a job, and the record to damage under the name that a seed knows."""
+    """Make a store with the result of a job, the record to damage."""
 
     def make(folder):
         run(job(), plume(), JobStore(Store(folder / "runs")))
@@ -213,7 +213,7 @@ def record_of(job):
 
 
 def recall(job):
-    """What a program does with a stored result: load it, and look at all of it."""
+    """Load a stored result, and print all of it."""
 
     def look():
         made = job()
@@ -235,7 +235,7 @@ def compare_store(folder):
 
 
 def seeds() -> list[Seed]:
-    """All of them; their files are made by ``make`` in a folder of their own."""
+    """All seeds; ``make`` makes their files in a folder of their own."""
     made: list[Seed] = []
 
     def add(kind, file, command, ways, make, **more):
