@@ -1,4 +1,4 @@
-"""whiffclock: olfactory search in turbulence with a clock for a memory.
+"""whiffclock: olfactory search in turbulence with a clock as memory.
 
 ``import whiffclock as wc`` is all that a notebook needs; what it uses is imported on first use.
 

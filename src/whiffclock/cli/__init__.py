@@ -23,7 +23,7 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Olfactory search in turbulence with a clock for a memory.
+    """Olfactory search in turbulence with a clock as memory.
 
     Start with: whiffclock reproduce --profile quick
     """

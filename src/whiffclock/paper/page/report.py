@@ -72,7 +72,7 @@ def report_html(data: Datasets, verdicts: Sequence[Verdict], figures: Iterable[R
     """The page's text; files of ``figures`` are linked relative to ``out``."""
     shown = {figure.figure: figure for figure in figures}
     return templates().get_template("templates/report.html").render(
-        title="Searching for an odor with a clock for a memory",
+        title="Searching for an odor with a clock as memory",
         facts=data.facts,
         paper_agents=PAPER_AGENTS,
         paper_episodes=LearningSettings.episodes,
