@@ -123,13 +123,13 @@ class Bench:
             _same_time(place)
             how = f"{seed.file}, read by {_shown(seed.command)}: {'; then '.join(how for how, _ in made)}"
             checked = seed.checked and not any(deliberate for _, deliberate in made)
-            return _judged(run(seed.command, place, seed.long), seed, self.normal[id(seed)], how, checked)
+            return _outcome(run(seed.command, place, seed.long), seed, self.normal[id(seed)], how, checked)
 
     def attempt(self, words: Sequence[str]) -> Outcome:
         """A command beside the files that :func:`options.prepare` makes."""
         with self._copy(self.option) as place:
             how = " ".join(word if len(word) < 60 else f"{word[:40]}...({len(word)})" for word in map(repr, words))
-            return _judged(run(words, place, long=True), self.option, None, how, checked=False)
+            return _outcome(run(words, place, long=True), self.option, None, how, checked=False)
 
     def _is_option(self, number: int) -> bool:
         """Two of four cases are of options, so that two workers have the same work."""
@@ -177,7 +177,7 @@ def _same_time(place: Path) -> None:
             os.utime(path, _MOMENT, follow_symlinks=False)
 
 
-def _judged(child: Child, seed: Seed, normal: Child | None, how: str, checked: bool) -> Outcome:
+def _outcome(child: Child, seed: Seed, normal: Child | None, how: str, checked: bool) -> Outcome:
     return Outcome(_name(child, seed, normal, checked), how, child.err.strip()[-20_000:], child.seconds)
 
 
