@@ -27,7 +27,7 @@ from whiffclock.paper.claims.resampling import (
     superiority,
     trend,
 )
-from whiffclock.paper.claims.searches import last_whiff, plus_prefers_long, way
+from whiffclock.paper.claims.searches import distance, last_whiff, plus_prefers_long
 from whiffclock.paper.claims.table import EVIDENCE
 from whiffclock.paper.claims.verdict import Claim, Evidence, Part, decide, summarize
 from whiffclock.paper.dataset import (
@@ -245,10 +245,10 @@ def test_never_returning_is_the_latest_return(paper):
 def test_last_whiffs_by_another_route(paper):
     rng = np.random.default_rng(1)
     lost = xr.DataArray(rng.integers(0, 6, (3, 40)).astype(float), dims=("agent", "x"))
-    for counts, found in zip(lost.values, last_whiff(lost, way(paper), 5).values, strict=True):
+    for counts, found in zip(lost.values, last_whiff(lost, distance(paper), 5).values, strict=True):
         places = np.repeat(np.arange(40), counts.astype(int))
         assert found * 39 == pytest.approx(np.quantile(places, 0.5, method="inverted_cdf"))
-    assert np.isnan(last_whiff(xr.DataArray(np.eye(40)[:1], dims=("agent", "x")), way(paper), 5)).all()
+    assert np.isnan(last_whiff(xr.DataArray(np.eye(40)[:1], dims=("agent", "x")), distance(paper), 5)).all()
 
 
 def test_preference_of_modes_by_another_route():
@@ -559,7 +559,7 @@ def test_small_numbers_keep_their_digits_in_the_terminal(paper, value, interval,
 def test_the_documentation_states_every_claim_as_it_is_judged():
     text = DOCUMENTATION.read_text()
     for claim in CLAIMS.values():
-        assert f"| {claim.id} | {claim.statement} | {claim.statistic} | {claim.resampled} |" in text
+        assert f"| {claim.id} | {claim.statement} ({claim.place}) | {claim.statistic} | {claim.resampled}; " in text
     assert with_table(text) == text
 
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from whiffclock.cli import app
 from whiffclock.paper.claims import CLAIMS, judge
 from whiffclock.paper.dataset import BAYES, SINGLE
-from whiffclock.paper.page.report import Scale, scale, templates, write_report
+from whiffclock.paper.page.report import Scale, scale, templates, words, write_report
 
 PLUME = {
     "origin": "built-in plume, simulated by whiffclock <script>alert('origin')</script>",
@@ -161,13 +161,11 @@ def test_the_first_screen_says_what_was_run_and_how_the_agents_do(judged, page):
     denser = {"kind": SINGLE, "trained": "denser", "tested": "denser", "metric": "G"}
     typical = float(judged[0].searches["mean"].sel(denser).median())
     finding = text[text.index('<section id="finding">') : text.index('<section id="claims">')]
-    words = " ".join(" ".join(Page(finding).words).split())
-    assert "5 agents of each kind in each environment (the paper: 20)" in words
-    assert (
-        "trained for 250,000 episodes (8.3% of the paper’s 3,000,001), on a synthetic plume, not the paper’s" in words
-    )
+    said = " ".join(" ".join(Page(finding).words).split())
+    assert "5 agents of each kind in each environment (the paper: 20)" in said
+    assert "trained for 250,000 episodes (8.3% of the paper’s 3,000,001), on a synthetic plume, not the paper’s" in said
     assert "Claims" in Page(finding).values("aria-label")
-    assert f"Mean return G Single-Q n = 12 {typical:.3f} " in words
+    assert f"Mean return G Single-Q n = 12 {typical:.3f} " in said
     assert finding.index("<table") < finding.index('id="fig2"')
     assert text.count('id="fig2"') == 1
 
@@ -254,6 +252,14 @@ def test_the_drawing_is_to_scale():
     assert found.at(float("inf")) == Scale.WIDTH
     assert found.ticks == [(20.0, "−4"), (60.0, "−2"), (100.0, "0"), (140.0, "2"), (180.0, "4"), (220.0, "6")]
     assert scale({}) is None
+
+
+def test_numbers_beside_a_claim_are_shown_with_their_intervals():
+    gap = {
+        "dense": {"value": 0.5, "low": 0.25, "high": 0.75},
+        "sparse": dict.fromkeys(("value", "low", "high"), np.nan),
+    }
+    assert words(gap | {"sparser": 0.125}) == f"dense 0.500 [0.250, 0.750], sparse {words(np.nan)}, sparser 0.125"
 
 
 def test_the_report_is_drawn_again_without_plume_and_numba(tmp_path):

@@ -9,7 +9,7 @@ from whiffclock.paper.claims.table import markdown
 
 def with_table(text: str) -> str:
     """The text with its table of claims replaced by the current one."""
-    return re.sub(r"^\| \| claim \|.*\n(\|.*\n)*", lambda _: markdown(), text, count=1, flags=re.MULTILINE)
+    return re.sub(r"^\| \| claim,.*\n(\|.*\n)*", lambda _: markdown(), text, count=1, flags=re.MULTILINE)
 
 
 if __name__ == "__main__":

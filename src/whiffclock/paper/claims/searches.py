@@ -1,4 +1,5 @@
-"""Evidence from searches: how well agents do (C1 to C4, C10, C11, C15, C16), where they fail and in which mode.
+"""Evidence from searches: how well agents do (C1 to C4, C10, C11, C15, C16), where they fail (C8, C9, C14)
+and in which mode (C12).
 
 Differences of G are measured on the scale of the environment: as shares of the *gap*, which is the G of the Bayesian
 agent minus that of cast-and-surge. The sign of a difference needs no scale.
@@ -85,7 +86,7 @@ class Scale:
         return Part(label, share, **wanted, reason=reason, beside={"difference of G": number})
 
 
-def _more_often(label: str, pair: Pair, wanted: Margins, of: str = "G", reason: str = "") -> Part:
+def _superior(label: str, pair: Pair, wanted: Margins, of: str = "G", reason: str = "") -> Part:
     """The probability of superiority of the first ensemble, with the difference of medians beside it."""
     beside = {f"difference of {of}": pair[0].take() - pair[1].take()}
     return Part(label, superiority(*pair), **wanted, reason=reason, beside=beside)
@@ -117,7 +118,7 @@ def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
     odd = data.searches["stratum"] % 2 == 1
 
     def lead(half: xr.DataArray) -> xr.DataArray:
-        """Over the agent that is best on one half of the strata."""
+        """Lead over the agent that is best on one half of the strata."""
         best = single.where(half).mean("stratum").fillna(-np.inf).idxmax("agent").astype(np.int64)
         return bayes - _sampled(data, ds.SINGLE).sel(agent=best).drop_vars("agent")
 
@@ -148,17 +149,19 @@ def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
     return Evidence(parts, scale.also)
 
 
-def way(data: ds.Datasets) -> xr.DataArray:
-    """Distance downwind of each x as a share of the grid: 0 at the source, 1 at the end."""
+def distance(data: ds.Datasets) -> xr.DataArray:
+    """Distance downwind of each x: 0 at the source, 1 at the end of the grid."""
     x, source = data.searches["x"], data.facts["source"][0]
     return (x - source) / max(1, int(x.max()) - source)
 
 
-def last_whiff(lost: xr.DataArray, way: xr.DataArray, fewest: int) -> xr.DataArray:
-    """Median place of the last whiffs of failures; NaN with fewer than ``fewest``."""
+def last_whiff(lost: xr.DataArray, distance: xr.DataArray, fewest: int) -> xr.DataArray:
+    """Median distance of the last whiffs of failures; NaN with fewer than ``fewest``."""
     known = lost.sum("x") >= fewest
     counts = lost.where(known, 1)
-    return xr.apply_ufunc(lambda one: weighted_quantiles(way, one, 0.5), counts, input_core_dims=[["x"]]).where(known)
+    return xr.apply_ufunc(lambda one: weighted_quantiles(distance, one, 0.5), counts, input_core_dims=[["x"]]).where(
+        known
+    )
 
 
 def too_few(fewest: int, *ensembles: xr.DataArray) -> str:
@@ -175,7 +178,7 @@ def _shares_without_whiff(data: ds.Datasets, *kinds: str) -> dict[str, dict[str,
 @evidence("C8")
 def _near_source(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     lost, fewest = own(data, ds.SINGLE, "lost"), margins["failures"]
-    places, counts = last_whiff(lost, way(data), fewest), lost.sum("x", skipna=False)
+    places, counts = last_whiff(lost, distance(data), fewest), lost.sum("x", skipna=False)
     reasons = {name: too_few(fewest, counts.sel(environment=name)) for name in ds.ENVIRONMENT_NAMES}
     wanted, numbers = margins["last_whiff"], over_each(places, rng)
     parts = [Part(name, one, **wanted, reason=reasons[name]) for name, one in numbers.items()]
@@ -186,14 +189,14 @@ def _near_source(data: ds.Datasets, margins: Margins, rng: np.random.Generator) 
 
 
 def _lost_in(data: ds.Datasets, kind: str, trained: str, tested: str, near: float = 0, far: float = 1) -> xr.DataArray:
-    """Failures [agent, stratum] with the last whiff between two shares of the way down the grid, sixths of it."""
+    """Failures [agent, stratum] with the last whiff between the distances ``near`` and ``far``."""
     lost = data.searches["lost_by"].sel(kind=kind, trained=trained, tested=tested)
     region = (lost["sixth"] / 6 >= near) & (lost["sixth"] / 6 < far)
     return lost.where(region, 0).sum("sixth", skipna=False).transpose("agent", "stratum")
 
 
 @evidence("C9")
-def _far_back(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
+def _far_downwind(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     fewest, strata = margins["failures"], resampled(data.searches.sizes["stratum"], rng)
     searches = data.facts["searches"] / data.searches.sizes["stratum"]
     parts, also = [], {}
@@ -202,7 +205,7 @@ def _far_back(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
         lost = [_lost_in(data, ds.SINGLE, place, tested, near=margins["far"]) for place in (trained, tested)]
         dense, same = (ensemble(one / searches, rng, strata) for one in lost)
         label, reason = f"{trained} in {tested}", too_few(fewest, *(one.sum("stratum", skipna=False) for one in lost))
-        parts.append(_more_often(label, (dense, same), margins["more"], "median failure rates", reason))
+        parts.append(_superior(label, (dense, same), margins["more"], "median failure rates", reason))
         also[f"share of failures without any whiff, {label}"] = float(without.sel(trained=trained, tested=tested))
     return Evidence(parts, also)
 
@@ -216,7 +219,7 @@ def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) 
         returns = data.searches["strata"].sel(metric="G", trained=trained, tested=others)
         means = returns.mean("tested", skipna=False).transpose("kind", "agent", "stratum")
         two, single = (ensemble(means.sel(kind=kind), rng, strata) for kind in (ds.TWO, ds.SINGLE))
-        parts.append(_more_often(f"agents from {trained}", (two, single), margins["better"]))
+        parts.append(_superior(f"agents from {trained}", (two, single), margins["better"]))
         typical = returns.mean("stratum").median("agent")
         gains = each(typical.sel(kind=ds.TWO) - typical.sel(kind=ds.SINGLE))
         also |= {f"difference of G, {trained} in {name}": float(gain) for name, gain in gains.items()}
@@ -228,7 +231,7 @@ def _two_gains(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
     scale = Scale(data, rng)
     pairs = _with_single(data, ds.TWO, rng, scale.strata)
     parts = [scale.compare(name, name, pairs[name], margins["dense"]) for name in _DENSE]
-    parts += [_more_often(name, pairs[name], margins["sparse"]) for name in _SPARSE]
+    parts += [_superior(name, pairs[name], margins["sparse"]) for name in _SPARSE]
     return Evidence(parts, scale.also)
 
 
@@ -260,11 +263,11 @@ def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
     also: dict[str, Any] = {}
     for name in trained:
         two, same = (ensemble(plus_prefers_long(one[name]), rng) for one in (trained, control))
-        parts.append(_more_often(f"preference in {name}", (two, same), margins["more"], "median preferences"))
-        also[f"median preference in {name}"] = {"two-Q": two.take().value, "same path": same.take().value}
+        parts.append(_superior(f"preference in {name}", (two, same), margins["more"], "median preferences"))
+        also[f"median preference in {name}"] = {"two-Q": two.take().value, "control": same.take().value}
     shares = {kind: own(data, kind, "share") for kind in (ds.TWO, ds.SAME_PATH)}
     share, other = (over_agents(one.sel(environment="denser"), rng) for one in shares.values())
-    parts.append(Part("share of Q+ in denser", share, **margins["share"], beside={"the same path": other}))
+    parts.append(Part("share of Q+ in denser", share, **margins["share"], beside={"control": other}))
     also |= {f"median share of Q+, {kind}": each(one.median("agent")) for kind, one in shares.items()}
     return Evidence(parts, also)
 
@@ -273,7 +276,7 @@ def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
 def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     fewest, strata = margins["failures"], resampled(data.searches.sizes["stratum"], rng)
     searches = data.facts["searches"] / data.searches.sizes["stratum"]
-    back, front = {"near": margins["far"]}, {"far": margins["near"]}
+    downwind, upwind = {"near": margins["far"]}, {"far": margins["near"]}
 
     def part(label: str, kind: str, environment: str, where: Mapping[str, float]) -> Part:
         confined, free = (_lost_in(data, one, environment, environment, **where) for one in (kind, ds.TWO))
@@ -282,10 +285,10 @@ def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
         beside = {"median difference of failure rates": more.take()}
         return Part(f"{label} {environment}", more.take(positive), **margins["more"], reason=reason, beside=beside)
 
-    parts = [part("Q- alone at the back of", ds.MINUS_ONLY, name, back) for name in _SPARSE]
-    parts += [part("Q+ alone near the source of", ds.PLUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
-    others = [part("Q- alone near the source of", ds.MINUS_ONLY, name, front) for name in ds.ENVIRONMENT_NAMES]
-    others += [part("Q+ alone at the back of", ds.PLUS_ONLY, name, back) for name in ds.ENVIRONMENT_NAMES]
+    parts = [part("Q- alone far downwind in", ds.MINUS_ONLY, name, downwind) for name in _SPARSE]
+    parts += [part("Q+ alone near the source in", ds.PLUS_ONLY, name, upwind) for name in ds.ENVIRONMENT_NAMES]
+    others = [part("Q- alone near the source in", ds.MINUS_ONLY, name, upwind) for name in ds.ENVIRONMENT_NAMES]
+    others += [part("Q+ alone far downwind in", ds.PLUS_ONLY, name, downwind) for name in ds.ENVIRONMENT_NAMES]
     also = {one.label: one.draws.value for one in others}
     return Evidence(parts, also | _shares_without_whiff(data, ds.TWO, ds.MINUS_ONLY, ds.PLUS_ONLY))
 

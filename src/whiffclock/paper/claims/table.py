@@ -45,8 +45,9 @@ def evidence(name: str) -> Callable[[Compute], Compute]:
 
 def markdown() -> str:
     """The table of all claims for the documentation."""
-    rows = [("", "claim", "statistic, and where it must lie", "resampled", "from", "in the paper"), ("---",) * 6]
-    rows += [(c.id, c.statement, c.statistic, c.resampled, ", ".join(c.figures), c.place) for c in CLAIMS.values()]
+    rows = [("", "claim, and where in the paper", "statistic, and where it must lie", "resampled; needs"), ("---",) * 4]
+    for c in CLAIMS.values():
+        rows.append((c.id, f"{c.statement} ({c.place})", c.statistic, f"{c.resampled}; {', '.join(c.figures)}"))
     return "".join(f"| {' | '.join(row)} |\n".replace("|  |", "| |") for row in rows)
 
 

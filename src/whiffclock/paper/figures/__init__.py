@@ -125,12 +125,12 @@ def _no_collection() -> Iterator[None]:
 
 
 def picture(figure: str, data: Datasets) -> Figure:
-    """A figure drawn under the settings of all figures, and arranged once for every format."""
+    """A figure drawn with the settings of all figures, with one layout for every format."""
     return arranged(lambda: drawing(figure).draw(data))
 
 
 def arranged(draw: Callable[[], Figure]) -> Figure:
-    """The result of ``draw``, under the settings of all figures, arranged once for every format."""
+    """The result of ``draw`` with the settings of all figures, with one layout for every format."""
     from whiffclock.paper.figures.style import context
 
     with context():
@@ -142,7 +142,7 @@ def arranged(draw: Callable[[], Figure]) -> Figure:
 
 
 def write_picture(drawn: Figure, path: Path) -> Path:
-    """Write a figure that is arranged already as ``.png`` or ``.pdf``, by the name of the file."""
+    """Write a figure that has its layout as ``.png`` or ``.pdf``, by the name of the file."""
     write_whole(path, partial(_save, drawn, path.suffix[1:], path.stem))
     return path
 
@@ -161,7 +161,7 @@ def _render(figure: str, data: Datasets, out: Path) -> Rendered:
 
 
 def _save(drawn: Figure, form: str, salt: str, file: BinaryIO) -> None:
-    """Write a figure that is arranged already; ``savefig`` would draw it twice."""
+    """Write a figure that has its layout; ``savefig`` would draw it twice."""
     from whiffclock.paper.figures.style import context
 
     canvas = importlib.import_module(f"matplotlib.backends.backend_{_BACKENDS[form]}").FigureCanvas(drawn)

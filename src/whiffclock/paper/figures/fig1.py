@@ -92,7 +92,7 @@ def _search(figure: Figure, axes: Axes, data: Datasets) -> None:
     left, right, bottom, top = extent(data, field)
     axes.set(xlim=(min(left, -1.5 * radius), right), ylim=(bottom, top), aspect="equal")
     axes.set(xlabel="x downwind of the source (cells)", ylabel="y across (cells)")
-    style.title(axes, "a", f"A search through the plume, smelling as in the {environment} environment")
+    style.title(axes, "a", f"A search in the {environment} environment")
     plume_note(axes, data)
 
 

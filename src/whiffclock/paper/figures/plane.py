@@ -134,7 +134,7 @@ def wind(axes: Axes, x: float = 0.98, y: float = 0.94) -> None:
 
 
 def legibility(path: np.ndarray) -> float:
-    """How well the measures are seen on a path: best on one that returns, and surges and casts widely; 0 for none."""
+    """How well the measures can be seen on a path: best if it returns, and surges and casts widely; 0 without moves."""
     shape = geometry(path)
     size = (1 + min(shape.surge_length, 10)) * (1 + min(shape.cast_width, 20)) * (1 + min(shape.upwind_search, 40))
     return size - 1 if math.isnan(shape.backtracking_initiation) else 100 * size

@@ -60,7 +60,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def dark(colour: str) -> str:
-    """A shade for lines and words on white."""
+    """A darker shade, for lines and text on white."""
     return to_hex((*(0.72 * np.array(to_rgb(colour))),))
 
 

@@ -119,8 +119,10 @@ def typeset(text: str) -> str:
 
 
 def words(value: Any) -> str:
-    """A number, a list of them, or numbers with their names, as text."""
+    """A number, with its interval if it has one, a list of them, or numbers with their names, as text."""
     value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    if isinstance(value, Mapping) and value.keys() == {"value", "low", "high"}:
+        return f"{number(value['value'])} {span(value['low'], value['high'])}".rstrip()
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {words(one)}" for name, one in value.items())
     return ", ".join(map(words, value)) if isinstance(value, list) else number(value)

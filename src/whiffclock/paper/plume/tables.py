@@ -132,7 +132,7 @@ def _table(title: str, columns: Sequence[str], groups: Iterable[Iterable[Line]],
 
 
 def _number(value: float) -> str:
-    """Three or so digits; a dash where there is no value."""
+    """About three digits; a dash where there is no value."""
     if not math.isfinite(value):
         return "-"
     value = round(value, 2) + 0.0  # no -.00
