@@ -74,11 +74,11 @@ def fully_observed(model: BlockModel, until: float = math.inf) -> np.ndarray:
     for _ in range(_ROUNDS):
         q = tables.reward + gamma * (step @ value).reshape(tables.reward.shape)
         change = q.max(axis=0) - value
-        if (spread := _spread(change, gamma)) < accuracy or perf_counter() > until:
+        if (error := _error(change, gamma)) < accuracy or perf_counter() > until:
             break
         chosen = q.argmax(axis=0)
         rule = step[chosen * n + np.arange(n)], tables.reward[chosen, np.arange(n)]
-        value = fixed_rule(*rule, gamma, value, until, max(accuracy, _NEARER * spread))
+        value = fixed_rule(*rule, gamma, value, until, max(accuracy, _NEARER * error))
     return q + gamma * change.max() / (1 - gamma)
 
 
@@ -109,7 +109,7 @@ def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np
         following = np.bincount(row[first], sums.max(axis=1), minlength=bound.size).reshape(reward.shape)
         better = (reward + gamma * following).T
         change = better - bound
-        if _spread(change, gamma) < _accuracy(reward) or perf_counter() > until:
+        if _error(change, gamma) < _accuracy(reward) or perf_counter() > until:
             break
         column = sums.argmax(axis=1)[rule] * n + joint.following
         step = sp.csr_array((joint.chance, (row, column)), shape=(bound.size,) * 2)
@@ -129,7 +129,7 @@ def fixed_rule(
     accuracy = _accuracy(reward) if accuracy is None else accuracy
     for _ in range(_sweeps(len(value))):
         change = reward + gamma * (step @ value) - value
-        if _spread(change, gamma) < accuracy:
+        if _error(change, gamma) < accuracy:
             return value + change.mean() / (1 - gamma)
         value = value + change
         if perf_counter() > until:
@@ -146,7 +146,7 @@ def _sweeps(unknowns: int) -> int:
     return _SWEEPS if unknowns <= _LARGEST else 10 * _SWEEPS
 
 
-def _spread(change: np.ndarray, gamma: float) -> float:
+def _error(change: np.ndarray, gamma: float) -> float:
     """Largest error of a value, up to a constant, if a sweep changes it by ``change``."""
     return float(np.ptp(change)) / (1 - gamma)
 

@@ -55,7 +55,7 @@ def _sampled(data: ds.Datasets, kind: str) -> xr.DataArray:
     return data.searches["sampled"].sel(kind=kind, metric="G", drop=True).rename(tested="environment")
 
 
-class Scale:
+class GapScale:
     """The gap of each environment; it and the differences that it scales use the same resampled strata."""
 
     def __init__(self, data: ds.Datasets, rng: np.random.Generator) -> None:
@@ -113,7 +113,7 @@ def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
 
 @evidence("C2")
 def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    scale = Scale(data, rng)
+    scale = GapScale(data, rng)
     bayes, single = own(data, ds.BAYES, "strata", metric="G", agent=0), own(data, ds.SINGLE, "strata", metric="G")
     odd = data.searches["stratum"] % 2 == 1
 
@@ -140,7 +140,7 @@ def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
     facts, fewest = data.facts, margins["episodes"]
     if not facts["long_seeds"]:
         return Evidence([], why=f"No agents were trained for twice the episodes in the profile {facts['profile']}.")
-    scale = Scale(data, rng)
+    scale = GapScale(data, rng)
     pairs = _with_single(data, ds.LONGER, rng, scale.strata)
     parts = [scale.compare(name, name, pair, margins["change"]) for name, pair in pairs.items()]
     if facts["episodes"] < fewest:
@@ -228,7 +228,7 @@ def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) 
 
 @evidence("C11")
 def _two_gains(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    scale = Scale(data, rng)
+    scale = GapScale(data, rng)
     pairs = _with_single(data, ds.TWO, rng, scale.strata)
     parts = [scale.compare(name, name, pairs[name], margins["dense"]) for name in _DENSE]
     parts += [_superior(name, pairs[name], margins["sparse"]) for name in _SPARSE]
@@ -237,7 +237,7 @@ def _two_gains(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
 
 @evidence("C15")
 def _heuristic(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    scale = Scale(data, rng)
+    scale = GapScale(data, rng)
     pairs = _with_single(data, ds.HEURISTIC, rng, scale.strata)
     parts = [scale.compare(name, name, pair, margins["difference"]) for name, pair in pairs.items()]
     return Evidence(parts, scale.also)
@@ -295,7 +295,7 @@ def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
 
 @evidence("C16")
 def _tau(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    scale, parts = Scale(data, rng), []
+    scale, parts = GapScale(data, rng), []
     scan = each(data.searches["scan_strata"].sel(metric="G"), "tau_scanned", "replica", "stratum")
     tau, replicas = data.searches["tau_scanned"].values, data.searches.sizes["replica"]
     thirds = zip(("low", "middle", "high"), np.array_split(np.arange(len(tau)), 3), strict=True)
