@@ -10,8 +10,8 @@ import typer
 from whiffclock.cli import app, evaluation
 from whiffclock.cli import options as opt
 from whiffclock.cli import pomdp as solver
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.help import App
-from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import (
     ENVIRONMENTS,
     BayesSettings,
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 bayes_app = App(help="Solve and evaluate Bayesian agents.")
 app.add_typer(bayes_app, name="bayes")
 
-World = Annotated[WorldSettings, Spelling(opt.WORLD_WORDS, only=("radius", "start_threshold"))]
-Believed = Annotated[BayesSettings, Spelling(panel="Model")]
+World = Annotated[WorldSettings, OptionGroup(opt.WORLD_SPECS, only=("radius", "start_threshold"))]
+Believed = Annotated[BayesSettings, OptionGroup(panel="Model")]
 
 
 @bayes_app.command()
-@described
+@with_options
 def solve(
     *,
-    environment: Annotated[str, f"{', '.join(ENVIRONMENTS)}, or a threshold.", Word("NAME", short="-e")],
+    environment: Annotated[str, f"{', '.join(ENVIRONMENTS)}, or a threshold.", OptionSpec("NAME", short="-e")],
     plume: opt.PlumeSettings,
     settings: solver.Solver,
     believed: Believed,
     world: World,
-    start: Annotated[Path | None, "Continue from a solved policy.", Word("FILE")] = None,
-    out: Annotated[Path | None, "Write the policy to this .npz file.", Word("FILE")] = None,
+    start: Annotated[Path | None, "Continue from a solved policy.", OptionSpec("FILE")] = None,
+    out: Annotated[Path | None, "Write the policy to this .npz file.", OptionSpec("FILE")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
@@ -95,12 +95,12 @@ def earlier_vectors(path: Path, model: GridSearch) -> Start:
 
 
 @bayes_app.command()
-@described
+@with_options
 def evaluate(
     *,
     policies: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Solved policies.")] = None,
     agent: Annotated[
-        list[str] | None, "QMDP, infotaxis or 'space-aware infotaxis'; may be repeated.", Word("NAME", short="-a")
+        list[str] | None, "QMDP, infotaxis or 'space-aware infotaxis'; may be repeated.", OptionSpec("NAME", short="-a")
     ] = None,
     environment: opt.Environment = None,
     plume: opt.PlumeSettings,

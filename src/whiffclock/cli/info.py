@@ -10,7 +10,7 @@ import typer
 from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.words import described
+from whiffclock.cli.annotations import with_options
 from whiffclock.params import (
     ENVIRONMENTS,
     EvaluationSettings,
@@ -23,7 +23,7 @@ from whiffclock.params import (
 
 
 @app.command()
-@described
+@with_options
 def info(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Policy or plume.")] = None,
     json: opt.AsJson = False,

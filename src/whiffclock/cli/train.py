@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Annotated
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.words import Spelling, Word, described
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.params import InputError, LearningSettings, environment_name, require, require_range
 
 if TYPE_CHECKING:
     from whiffclock.memory import Memory
 
-Learning = Annotated[LearningSettings, Spelling({"bootstrap_at_horizon": Word(name="bootstrap")})]
+Learning = Annotated[LearningSettings, OptionGroup({"bootstrap_at_horizon": OptionSpec(name="bootstrap")})]
 
 
 @app.command()
-@described
+@with_options
 def train(
     *,
-    out: Annotated[Path, "Folder for the policies.", Word("DIR")] = Path("policies"),
+    out: Annotated[Path, "Folder for the policies.", OptionSpec("DIR")] = Path("policies"),
     plume: opt.PlumeSettings,
     environment: opt.Environment = None,
-    memory: Annotated[str, "Memory: clock, or window:4 (the last 4 observations).", Word("NAME[:N]")] = "clock",
+    memory: Annotated[str, "Memory: clock, or window:4 (the last 4 observations).", OptionSpec("NAME[:N]")] = "clock",
     tau: Annotated[
         str | None,
         "Blank thresholds. None: single-Q; one: two-Q; auto: found by a scan; more: several modes.",
-        Word("N[,N]|auto"),
+        OptionSpec("N[,N]|auto"),
     ] = None,
     seeds: Annotated[int, "Number of agents per environment."] = 20,
     first_seed: Annotated[int, "Seed of the first agent."] = 0,

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import with_options
 from whiffclock.cli.plume import plume_app
 from whiffclock.cli.plume.export import Files, read_and_written
-from whiffclock.cli.words import described
 
 
 @plume_app.command()
-@described
+@with_options
 def calibrate(
     *,
     files: Files,

@@ -7,20 +7,20 @@ from typing import Annotated
 import typer
 
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.plume import plume_app
-from whiffclock.cli.words import Word, described
 from whiffclock.params import ENVIRONMENTS, environment_name, require
 from whiffclock.plume.layouts import ReadSettings
 
 _WHIFFS = f"Whiff threshold: a number, or {', '.join(ENVIRONMENTS)}."
 _PARSE = partial(opt.parse_threshold, option="--threshold")
-Threshold = Annotated[float, _WHIFFS, Word("C|NAME", _PARSE, environment_name)]
-Page = Annotated[Path | None, "Draw the statistics: .png, .pdf or .svg.", Word("FILE")]
+Threshold = Annotated[float, _WHIFFS, OptionSpec("C|NAME", _PARSE, environment_name)]
+Page = Annotated[Path | None, "Draw the statistics: .png, .pdf or .svg.", OptionSpec("FILE")]
 _DENSE = ENVIRONMENTS["dense"]
 
 
 @plume_app.command()
-@described
+@with_options
 def inspect(
     *,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Plume; default: the built-in one.")] = None,
@@ -59,7 +59,7 @@ def inspect(
 
 
 @plume_app.command()
-@described
+@with_options
 def compare(
     *,
     a: Annotated[Path | None, typer.Argument(metavar="[A]", help="Plume; default: the built-in one.")] = None,
