@@ -269,14 +269,25 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The values in a TOML file; errors name the line."""
     import tomllib
 
-    require_file(path)
-    size = path.stat().st_size
-    require(size <= _LONGEST_TOML, f"{path} is not a TOML file: it has {size:,} bytes.")
+    text = read_text(path, "TOML file", _LONGEST_TOML)
     with reading(path, "a TOML file"):
         try:
-            return tomllib.loads(path.read_text("utf-8"))
+            return tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"{path} is not a TOML file: {first_line(error)}.") from error
+
+
+def read_text(path: Path, what: str, most: int) -> str:
+    """The text of a file in UTF-8, which should be a ``what`` of at most ``most`` bytes."""
+    require_file(path, what)
+    require(path.stat().st_size <= most, f"{path} is not a {what}: it has more than {most:,} bytes.")
+    with reading(path, f"a {what}"):
+        content = path.read_bytes()
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise InputError(f"line {line} of its text is not UTF-8") from error
 
 
 def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = True) -> None:

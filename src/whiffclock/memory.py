@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from whiffclock.episode import Tables
-from whiffclock.params import InputError, require, require_room
+from whiffclock.params import InputError, require, require_memory
 
 Parameters = ParamSpec("Parameters")
 _LONGEST = 100_000
@@ -214,7 +214,7 @@ def clock(length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = Fals
         f"The blank thresholds tau are {list(taus)}; they must increase and lie between 1 and H-1 = {length - 1}.",
     )
     modes = len(taus) + 1
-    require_room(modes * length, 64, "The memory has too many states")
+    require_memory(64 * modes * length, "A memory with this many states")
     mode, count = np.divmod(np.arange(modes * length), length)
     row = mode * length + count if split_zero else np.where(count == 0, 0, mode * (length - 1) + count)
     ended = np.where(count > 0, row, 0) if literal_tau else count
