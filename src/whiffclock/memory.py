@@ -49,7 +49,7 @@ class Memory:
         shapes = {"next_node": (nodes, 2), "row": (nodes,), "mode": (nodes,), "first": (2,), "after_whiff": (modes,)}
         require(
             bool(self.name) and nodes > 0 and modes > 0 and {k: v.shape for k, v in tables.items()} == shapes,
-            f"The tables of the memory {self.name!r} do not fit together.",
+            f"The memory {self.name!r} needs a name, a node, a mode, and tables of matching shapes.",
         )
         for name, values in tables.items():
             end = modes if name == "mode" else nodes
@@ -138,7 +138,7 @@ def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
     def make(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Memory:
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
-        settings = json.loads(json.dumps(given.arguments, default=lambda value: value.tolist()))  # of NumPy, too
+        settings = json.loads(json.dumps(given.arguments, default=lambda value: value.tolist()))  # from NumPy
         return replace(build(*args, **kwargs), maker=build.__name__, settings=settings)
 
     MAKERS[build.__name__] = make

@@ -21,16 +21,16 @@ def require(condition: bool, sentence: str) -> None:
         raise InputError(sentence)
 
 
-#: Limits: whole numbers in kernels and files, other numbers in settings, bytes of one computation.
-MOST_WHOLE, MOST, MOST_BYTES = 2**63 - 1, 1e30, 4 * 2**30
+#: Limits: whole numbers in kernels and files, other numbers in settings, bytes of one computation or file.
+LARGEST_INT, LARGEST_FLOAT, MOST_BYTES = 2**63 - 1, 1e30, 4 * 2**30
 
 
-def require_range(what: str, value: float, low: float = -MOST, high: float = MOST) -> None:
+def require_range(what: str, value: float, low: float = -LARGEST_FLOAT, high: float = LARGEST_FLOAT) -> None:
     """Refuse NaN, infinity, and numbers outside ``low`` to ``high``; a whole number must fit into 64 bits."""
     if isinstance(value, int):
-        low, high = max(low, -MOST_WHOLE), min(high, MOST_WHOLE)
+        low, high = max(low, -LARGEST_INT), min(high, LARGEST_INT)
         written = (
-            str(value) if abs(value) <= MOST_WHOLE else f"a number of {int(value.bit_length() * 0.30103) + 1} digits"
+            str(value) if abs(value) <= LARGEST_INT else f"a number of {int(value.bit_length() * 0.30103) + 1} digits"
         )
     else:
         require(math.isfinite(value), f"{what} is {value}; it must be a finite number.")
@@ -40,7 +40,7 @@ def require_range(what: str, value: float, low: float = -MOST, high: float = MOS
 
 def require_memory(needed: int, what: str) -> None:
     """Refuse ``what`` before it is allocated if it needs more bytes than the limit."""
-    gib = f"{needed / 2**30:,.1f}" if needed <= MOST_WHOLE else "billions of"
+    gib = f"{needed / 2**30:,.1f}" if needed <= LARGEST_INT else "billions of"
     require(needed <= MOST_BYTES, f"{what} would take {gib} GiB of memory, and {MOST_BYTES / 2**30:g} GiB are allowed.")
 
 

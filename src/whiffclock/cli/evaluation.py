@@ -121,10 +121,13 @@ def compare(
 ) -> None:
     """Compare ensembles with each other, with 2Q^h and with tuned cast-and-surge.
 
+    Each policy is evaluated in its training environment, unless --everywhere
+    is given.
+
     Example: whiffclock compare policies --everywhere
     """
     from whiffclock.evaluate import own_horizon
-    from whiffclock.notebook import compared
+    from whiffclock.notebook import run_comparison
     from whiffclock.runs.ensembles import Comparison, find_policies, heuristic_ensemble
     from whiffclock.runs.kinds import Given
 
@@ -138,7 +141,7 @@ def compare(
     composed = heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
     comparison = Comparison(field, [*found, *composed], thresholds, world, settings, everywhere)
     with engine.open(opt.say) as pool:
-        done = compared(comparison, store, pool)
+        done = run_comparison(comparison, store, pool)
     if json:
         opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in done.rows]})
         return

@@ -104,7 +104,7 @@ def policy_facts(file: Path) -> dict[str, Any]:
     facts: dict[str, Any] = _first({"policy": policy.name, "memory": policy.memory.spec}, policy.made_from)
     if "curve" in policy.records:
         episodes, mean_return, arrivals, steps = policy.records["curve"][-1].tolist()
-        facts["at the end"] = {
+        facts["end of training"] = {
             "episode": int(episodes),
             "return": round(mean_return, 4),
             "arrivals": round(arrivals, 4),

@@ -60,8 +60,8 @@ def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
 
     if path is not None:
         return files.read_plume(path, settings)
-    require(settings.source is None, "The built-in plume has a source of its own; --source goes with a plume file.")
-    require(settings == ReadSettings(), "Options for reading go with a plume file; the built-in plume needs none.")
+    require(settings.source is None, "The built-in plume has a source of its own; --source needs a plume file.")
+    require(settings == ReadSettings(), "Options such as --crop need a plume file; the built-in plume takes none.")
     return builtin.builtin_plume()
 
 
@@ -160,9 +160,10 @@ def facts_table(facts: dict[str, Any], form: str = "g") -> Table:
 
 
 def readable(value: Any, form: str = "g") -> str:
-    """A dictionary as ``key value`` pairs."""
+    """A value as text, a dictionary as ``key value`` pairs; the maker of a memory is its name."""
     if isinstance(value, dict):
-        return ", ".join(f"{k.replace('_', ' ')} {readable(v, form)}" for k, v in value.items())
+        pairs = ((name.replace("_", " "), readable(one, form)) for name, one in value.items())
+        return ", ".join(text if name == "maker" else f"{name} {text}" for name, text in pairs)
     if isinstance(value, list | tuple):
         return ", ".join(readable(v, form) for v in value) or "none"
     if value is None or isinstance(value, bool):

@@ -206,7 +206,7 @@ def facts(entry: Entry) -> dict[str, Any]:
 
 def runs_table(entries: list[Entry]) -> str:
     """One line per record, in 80 columns; without rich, which is slow for many lines."""
-    rows = [("kind", "key", "what", "size", "age")]
+    rows = [("kind", "key", "description", "size", "age")]
     for entry in entries:
         what = "damaged" if entry.label is None else headline(entry.label.description)
         rows.append((entry.kind, entry.key[:_DIGITS_SHOWN], what, decimal(entry.size), readable_age(entry.age)))
@@ -252,14 +252,16 @@ def _settings(description: dict[str, Any]) -> Iterator[str]:
         yield f"{description['angle']:g} degrees"
     if "seed" in part:
         yield f"seed {part['seed']}"
+    if "digest" in part:
+        yield f"digest {str(part['digest'])[:6]}"
     if learning.get("episodes", LearningSettings.episodes) != LearningSettings.episodes:
         yield f"{learning['episodes']:,} episodes"
     if solver.get("backups"):
         yield f"{solver['backups']:,} backups"
     if world.get("start_on_whiff"):
-        yield "from whiffs"
+        yield "(starts on a whiff)"
     if "start_threshold" in world and world["start_threshold"] is None:
-        yield "own mask"
+        yield "(own start threshold)"
 
 
 def _part(description: dict[str, Any], name: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def train(
     decay = LearningSettings.shortened(learning.episodes).alpha_decay if decay is None else decay
     learning = replace(learning, alpha_decay=decay, epsilon_decay=decay)
     taus = parse_taus(tau)
-    require(memory.startswith("clock") or tau is None, f"--tau belongs to the clock; the memory is {memory}.")
+    require(memory.startswith("clock") or tau is None, f"--tau is a setting of the clock; the memory is {memory}.")
 
     def remembered(found: tuple[int, ...]) -> Memory:
         return parse_memory(memory, length=learning.horizon, taus=found, split_zero=split_zero, literal_tau=literal_tau)
@@ -97,7 +97,7 @@ def train(
         with opt.job_bar(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field), out) as bar:
             fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
     if not json:
-        opt.out.print(f"{len(fresh)} policies trained, {len(jobs) - len(fresh)} cached, in {out}/ ({field.origin}).")
+        opt.out.print(f"Policies in {out}/: {len(fresh)} trained, {len(jobs) - len(fresh)} cached ({field.origin}).")
         opt.hint(f"compare {out}", plume, world)
         return
     curves = [run(job, field, folder).records["curve"] for job in jobs]

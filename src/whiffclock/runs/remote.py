@@ -29,7 +29,7 @@ from typing import Any, Self
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.children import obey_parent
+from whiffclock.children import end_with_parent
 from whiffclock.params import InputError, require
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import Whiffs
@@ -213,7 +213,7 @@ class Processes(Remote):
 
 
 def _begin(folder: Path) -> None:
-    obey_parent(partial(shutil.rmtree, folder, ignore_errors=True))
+    end_with_parent(partial(shutil.rmtree, folder, ignore_errors=True))
 
 
 class Cluster(Remote):
