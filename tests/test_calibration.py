@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.builtin import builtin_plume
-from whiffclock.plume.calibration import Profile, Target, calibrate, map_error, map_sorted, read_target
+from whiffclock.plume.calibration import CrosswindProfile, Target, calibrate, map_error, map_sorted, read_target
 from whiffclock.plume.durations import complete_runs
 from whiffclock.plume.files import read_plume, write_plume
 from whiffclock.plume.standin import standin_plume
@@ -42,7 +42,7 @@ def small_target(seed, thresholds=3, shift=0.0):
     amplitude = np.sort(rng.uniform(0, 1.2, (thresholds, 3)), axis=0)[::-1]
     width, shape = rng.uniform(0.4, 4, 3), rng.uniform(1, 3, 3)
     c = np.sort(rng.choice(np.arange(1, 30), thresholds, replace=False)) * 1e-6
-    rows = [Profile(float(c[k]), tuple(amplitude[k]), tuple(width), tuple(shape)) for k in range(thresholds)]
+    rows = [CrosswindProfile(float(c[k]), tuple(amplitude[k]), tuple(width), tuple(shape)) for k in range(thresholds)]
     return Target("a table", (0.0, 3.0, 9.0), tuple(rows), shift)
 
 
@@ -121,7 +121,7 @@ def test_equal_concentrations_come_in_the_order_of_their_neighbourhood():
     field = np.zeros((60, 9, 9), dtype=np.float32)
     field[20:24, 3, 4] = 1e-5
     field[40, 5, 4] = 1e-5
-    row = Profile(1e-6, (0.1,), (1e6,), (1.0,))
+    row = CrosswindProfile(1e-6, (0.1,), (1e6,), (1.0,))
     made = calibrate(Plume.from_array(field), Target("everywhere a tenth", (0.0,), (row,)))
     whiffs = made.field >= np.float32(1e-6)
     assert (whiffs.sum(axis=0) == 6).all()
@@ -138,7 +138,10 @@ def test_single_and_double_precision_give_the_same(dns):
 
 
 def test_a_table_becomes_a_map():
-    rows = Profile(1e-6, (0.4, 0.8), (1.0, 2.0), (1.0, 2.0)), Profile(2e-6, (0.42, 1.0), (1.0, 2.0), (1.0, 2.0))
+    rows = (
+        CrosswindProfile(1e-6, (0.4, 0.8), (1.0, 2.0), (1.0, 2.0)),
+        CrosswindProfile(2e-6, (0.42, 1.0), (1.0, 2.0), (1.0, 2.0)),
+    )
     made = Target("two rows", (2.0, 4.0), rows[:1], shift=1.0).probability(8, 5, (1, 1))[0]
     assert made[1, 2] == made[0, 2] == pytest.approx(0.4)
     assert made[4, 0] == pytest.approx((0.4 * np.exp(-2) + 0.8 * np.exp(-1)) / 2)
@@ -148,7 +151,7 @@ def test_a_table_becomes_a_map():
     assert (np.diff(both.probability(3, 5, (0, 2)), axis=0) == 0).all()
     with pytest.raises(InputError, match=r"more whiffs at 2e-06 .* 4 cells downwind and 0 across, by 0\.2;"):
         both.probability(8, 5, (0, 2))
-    certain = Profile(1e-6, (3.0,), (1.0,), (1.0,))
+    certain = CrosswindProfile(1e-6, (3.0,), (1.0,), (1.0,))
     assert Target("one row", (0.0,), (certain,)).probability(1, 3, (0, 1))[0, 0] == pytest.approx([1, 1, 1])
 
 
@@ -224,13 +227,13 @@ def test_calibrating_the_built_in_plume_again_changes_no_whiff(shipped, dns):
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_numbers_of_a_target_are_finite(value):
     good = {"c": 1e-6, "amplitude": (0.5,), "width": (2.0,), "shape": (2.0,)}
-    target = {"origin": "by hand", "x": (5.0,), "threshold": (Profile(**good),), "shift": 0.0}
+    target = {"origin": "by hand", "x": (5.0,), "threshold": (CrosswindProfile(**good),), "shift": 0.0}
     assert Target(**target).shift == 0
     for name in ("amplitude", "width", "shape"):
         with pytest.raises(InputError):
-            Target(**target | {"threshold": (Profile(**good | {name: (value,)}),)})
+            Target(**target | {"threshold": (CrosswindProfile(**good | {name: (value,)}),)})
     with pytest.raises(InputError):
-        Profile(**good | {"c": value})
+        CrosswindProfile(**good | {"c": value})
     for name, bad in (("shift", value), ("x", (value,))):
         with pytest.raises(InputError):
             Target(**target | {name: bad})

@@ -132,7 +132,7 @@ def test_compare_with_the_dns_and_with_another_plume(run, folder):
         (["inspect", "a.npz", "--threshold", "foggy"], "one of denser"),
         (["inspect", "a.npz", "--threshold", "-1"], "positive concentration"),
         (["inspect", "a.npz", "--threshold", "1"], "nothing reaches"),
-        (["inspect", "a.npz", "--out", "page.doc"], "a page ends in .png"),
+        (["inspect", "a.npz", "--out", "page.doc"], "it must end in .png, .pdf or .svg"),
         (["compare", "a.npz", "--threshold", "5e-6"], "give a second plume"),
         (["compare", "missing.npz"], "no plume file"),
     ],
@@ -207,10 +207,10 @@ shape = [2.0, 2.0]
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("x = [0, 20]", "x = [20, 0]", "must grow"),
+        ("x = [0, 20]", "x = [20, 0]", "must increase"),
         ("x = [0, 20]", "x = []", "at least one distance"),
-        ("c = 4e-6", "c = 1e-6", "grow from one to the next"),
-        ("c = 1e-6", "c = -1e-6", "positive and grow"),
+        ("c = 4e-6", "c = 1e-6", "increase from one to the next"),
+        ("c = 1e-6", "c = -1e-6", "positive and increase"),
         ("width = [1.0, 4.0]", "width = [1.0, 0.0]", "width at c = 1e-06 has values out of range"),
         ("amplitude = [0.9, 0.6]", "amplitude = [0.9, nan]", "amplitude at c = 1e-06 has values out of range"),
         ("shape = [2.0, 2.0]", "shape = [2.0]", "shape at c = 1e-06 has 1 values"),

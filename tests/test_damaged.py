@@ -504,7 +504,7 @@ def test_a_heap_in_which_hdf5_would_never_end_is_refused(plume, tmp_path):
     first = content.index(b"GCOL") + 16
     content[first : first + 16] = bytes(16)
     path.write_bytes(content)
-    assert "a list of texts in it is damaged" in sentence(path, read_plume)
+    assert "a list of strings in it is damaged" in sentence(path, read_plume)
 
 
 def test_dimensions_with_which_hdf5_would_overwrite_memory_are_refused(plume, tmp_path):

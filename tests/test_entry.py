@@ -209,14 +209,14 @@ def test_without_a_place_for_the_cache_it_is_temporary(tmp_path, monkeypatch, ca
     given = [place for place in caching.CacheImpl._locator_classes if "UserProvided" in place.__name__]
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", given)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(jit, "_said", set())
+    monkeypatch.setattr(jit, "_printed", set())
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     for _ in range(2):
         numba.config.CACHE_DIR = ""
         made = jit.kernel()(lambda x: x + np.int64(1))
         assert made(2) == 3
     assert list(tmp_path.glob("whiffclock-kernels-*/*/*.nbc"))
-    assert capsys.readouterr().err.count("whiffclock: compiled functions are kept in") == 1
+    assert capsys.readouterr().err.count("whiffclock: compiled functions are cached in") == 1
 
 
 def test_a_temporary_cache_of_others_is_not_trusted(tmp_path, monkeypatch):

@@ -14,8 +14,8 @@ from whiffclock.params import (
     InputError,
     LearningSettings,
     WorldSettings,
+    require_memory,
     require_range,
-    require_room,
 )
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.plume.simulate.recipe import FlowSettings, OdorSettings, SimulationSettings
@@ -75,7 +75,7 @@ def test_a_range_says_what_is_right():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: require_room(10**400, 8, "Too much"),
+        lambda: require_memory(10**400, "This"),
         lambda: standin_plume(snapshots=2**31),
         lambda: standin_plume(width=10**400),
         lambda: SimulationSettings(length=2**31),

@@ -103,7 +103,7 @@ def test_an_ensemble_is_its_agents(plume):
     assert both == wc.train(plume, "dense", seeds=[3, 4], tau=5, episodes=500, horizon=60)
     with pytest.raises(wc.InputError, match="at least 1"):
         wc.train(plume, "dense", seeds=0)
-    with pytest.raises(wc.InputError, match="tau belongs to the clock"):
+    with pytest.raises(wc.InputError, match="tau is a setting of the clock"):
         wc.train(plume, "dense", memory=wc.window(2), tau=3)
 
 

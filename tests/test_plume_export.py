@@ -68,7 +68,7 @@ def test_export_writes_every_kind_and_replaces_only_if_told(tmp_path, plume, end
         (["raw.h5", "x.npy"], "several arrays"),
         (["none.h5", "x.npy"], "no plume file"),
         (["x.npy", "x.npy"], "the file to read"),
-        (["x.npy", "--downsample", "2"], "go with a plume file"),
+        (["x.npy", "--downsample", "2"], "need a plume file"),
         (["x.npy", "--source", "0,1"], "source of its own"),
         (["raw.h5", "x.npy", "--frames", "10-20"], "FIRST:END"),
         (["raw.h5", "x.npy", "--crop", "1,2,3,4"], "X0:X1,Y0:Y1"),

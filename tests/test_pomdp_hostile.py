@@ -60,7 +60,7 @@ def test_many_blocks_are_quick(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (preamble(100_000) + "T: * uniform\n", "line 6: .*would take 1,490.1 GiB of memory, and 4 are allowed"),
+        (preamble(100_000) + "T: * uniform\n", "line 6: .*would take 1,490.1 GiB of memory, and 4 GiB are allowed"),
         (preamble(100_000, 2, 100_000) + "T: * identity\nO: * uniform\n", "line 7: .* GiB of memory"),
         (preamble(20_000, 1000), "line 3: states times actions are 20,000,000"),
         (preamble(10**9), "line 3: '1000000000' is not a possible number of states"),

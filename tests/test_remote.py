@@ -120,7 +120,7 @@ def test_processes_that_keep_dying_are_given_up(plume, tmp_path, monkeypatch):
 
 def test_bad_input_in_a_worker_keeps_its_sentence(plume, tmp_path):
     job = Train(plume.fingerprint, 3e-6, clock(60), LEARNING, WorldSettings(radius=500))
-    with EngineSettings("processes", 1).open() as engine, pytest.raises(InputError, match="nowhere to start"):
+    with EngineSettings("processes", 1).open() as engine, pytest.raises(InputError, match="no search can start"):
         execute([job], plume, JobStore(Store(tmp_path)), engine)
 
 
@@ -196,7 +196,7 @@ def test_no_scheduler_file(tmp_path):
     [
         ({"engine": "spark"}, "it must be threads, processes or dask"),
         ({"workers": 0}, "--workers is 0"),
-        ({"scheduler": "tcp://h:1", "engine": "processes"}, "belongs to the engine dask"),
+        ({"scheduler": "tcp://h:1", "engine": "processes"}, "needs the engine dask"),
         ({"scheduler": "tcp://h:1", "workers": 3}, "leave out --workers"),
     ],
 )

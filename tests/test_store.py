@@ -116,7 +116,7 @@ def test_kinds_are_words(store, kind):
 def test_arrays_that_could_not_be_kept_are_refused(store, name):
     with pytest.raises(InputError, match=f"called {name}"):
         store.save("thing", {}, {name: np.ones(2)})
-    with pytest.raises(InputError, match="holds objects"):
+    with pytest.raises(InputError, match="holds Python objects"):
         store.save("thing", {}, {"a": np.array([{}])})
     assert not store.folder.exists()
 
@@ -291,7 +291,7 @@ def test_a_policy_is_kept_by_its_odor_not_by_its_plumes_name(plume, store):
         (
             {"threshold": 1e-6, "agent": "single-Q", "seed": 1}
             | {"world": {"start_on_whiff": True, "start_threshold": None}},
-            "denser single-Q seed 1 from whiffs own mask",
+            "denser single-Q seed 1 (starts on a whiff) (own start threshold)",
         ),
         (
             {"threshold": 5e-6, "policy": {"agent": "2Q^h", "tau": 10, "dense": {"seed": 3}, "sparse": {"seed": 3}}},

@@ -122,7 +122,7 @@ def test_values_are_written_short():
 
 def test_other_settings_can_be_given_a_value():
     data = made_up(gamma=[0.9, 0.99], threshold=[1e-6, 5e-6], length=[5, 50], start_on_whiff=[False, True])
-    with pytest.raises(InputError, match="over gamma, threshold, length, start_on_whiff; a picture has room for 2"):
+    with pytest.raises(InputError, match="over gamma, threshold, length, start_on_whiff; a plot shows 2 of them"):
         choose(data, {})
     chosen = choose(data, {"threshold": "sparse", "start_on_whiff": "yes"})
     assert chosen["G"].equals(data["G"].sel(threshold=5e-6, start_on_whiff=True))
@@ -141,7 +141,7 @@ def test_what_cannot_be_drawn_is_said():
     for draw, data, words, says in (
         (draw_map, made_up(gamma=[0.9, 0.99]), {}, "A map needs two swept settings"),
         (draw_lines, made_up(), {}, "no swept setting"),
-        (draw_lines, made_up(gamma=[0.9]), {"x": "tau"}, "tau is not swept in this result; gamma are"),
+        (draw_lines, made_up(gamma=[0.9]), {"x": "tau"}, "tau is not swept in this result; swept settings: gamma"),
         (draw_lines, made_up(gamma=[0.9]), {"metrics": ["H"]}, "no metric called H; there are G, T_min/T, f"),
     ):
         with pytest.raises(InputError, match=says):

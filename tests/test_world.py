@@ -156,7 +156,7 @@ def test_a_threshold_that_nothing_reaches_is_refused(plume):
         plume.whiffs(1.0)
     only_source = np.zeros((2, 5, 5))
     only_source[:, 0, 2] = 1.0
-    with pytest.raises(InputError, match="nowhere to start"):
+    with pytest.raises(InputError, match="no search can start"):
         Plume.from_array(only_source, (0, 2)).starts(1.0, WorldSettings(start_threshold=None))
-    with pytest.raises(InputError, match="never whiff"):
+    with pytest.raises(InputError, match="never have a whiff"):
         plume.starts(float(plume.field.max()), WorldSettings(start_threshold=1e-6, start_on_whiff=True))

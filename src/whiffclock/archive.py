@@ -38,7 +38,7 @@ DIGEST = "digest"
 
 
 def require_file(path: Path, what: str = "file") -> None:
-    """Refuse what is not a regular file before it is opened: a pipe may wait for ever, a device may never end."""
+    """Refuse what is not a regular file before it is opened: a pipe may wait forever, a device may never end."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
@@ -92,8 +92,8 @@ def require_plausible(unpacked: int, path: Path, what: str = "its contents") -> 
         return
     files = path.rglob("*") if path.is_dir() else [path]
     there = sum(file.stat().st_size for file in files if file.is_file())
-    said = f"{what} should take {unpacked / 2**30:,.1f} GiB"
-    require(unpacked <= _TIMES * there, f"{said}, and the file has {there:,} bytes.")
+    claim = f"{what} should take {unpacked / 2**30:,.1f} GiB"
+    require(unpacked <= _TIMES * there, f"{claim}, and the file has {there:,} bytes.")
 
 
 def require_hdf5(path: Path, what: str) -> None:
@@ -116,15 +116,15 @@ def _require_dimensions(name: str, item: Any) -> None:
 
 
 def _require_heaps(content: mmap.mmap) -> None:
-    """Refuse heaps of an HDF5 file (for texts) with an object of no size or too large a one: HDF5 may never return."""
+    """Refuse an HDF5 file if a string in one of its heaps has no size or exceeds the heap: HDF5 may never return."""
     at = content.find(_HEAP)
     while at >= 0:
         end = at + int.from_bytes(content[at + 8 : at + 16], "little")
         place = at + 16
         while place + 16 <= min(end, len(content)):
             index, size = struct.unpack("<H6xQ", content[place : place + 16])
-            step = 16 + -(-size // 8) * 8 if index else size  # what is free has the index 0, and its own head
-            require(0 < step <= end - place, "a list of texts in it is damaged")
+            step = 16 + -(-size // 8) * 8 if index else size  # index 0 is free space, its header included
+            require(0 < step <= end - place, "a list of strings in it is damaged")
             place += step
         at = content.find(_HEAP, at + 8)
 
@@ -154,7 +154,7 @@ def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict
 
 
 def first_text(path: Path, name: str) -> np.ndarray | None:
-    """The text in the first array of a file as we write it, without a zip reader; None for other files."""
+    """The text in the first array of a file of :func:`write_npz`, without a zip reader; None for other files."""
     with suppress(OSError, zlib.error, struct.error, UnicodeDecodeError), path.open("rb") as file:
         file.seek(-len(_ZIP_END), os.SEEK_END)
         end = file.read()
@@ -187,13 +187,13 @@ def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]
 
 
 def require_npy(stream: Any, size: int, name: str) -> None:
-    """Refuse an array of ``size`` bytes in numpy's format that holds objects, or whose shape does not fit its size."""
+    """Refuse an array of ``size`` bytes in numpy's format of Python objects, or whose shape does not fit its size."""
     head = io.BytesIO(stream.read(_LONGEST_NPY_HEADER))
     try:
         shape, _, dtype = _NPY_HEADERS[npy.read_magic(head)](head)
     except Exception as error:  # the header is Python, which numpy evaluates
         raise InputError(f"the header of {name} is damaged") from error
-    require(not dtype.hasobject, f"{name} holds objects")
+    require(not dtype.hasobject, f"{name} holds Python objects")
     there, count = size - head.tell(), math.prod(shape)
     agree = min(shape, default=0) >= 0 and count <= MOST_BYTES and count * dtype.itemsize == there
     require(agree, f"{name} should have the shape {shape}, which does not fit its {there} bytes")
@@ -269,20 +269,31 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The values in a TOML file; errors name the line."""
     import tomllib
 
-    require_file(path)
-    size = path.stat().st_size
-    require(size <= _LONGEST_TOML, f"{path} is not a TOML file: it has {size:,} bytes.")
+    text = read_text(path, "TOML file", _LONGEST_TOML)
     with reading(path, "a TOML file"):
         try:
-            return tomllib.loads(path.read_text("utf-8"))
+            return tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"{path} is not a TOML file: {first_line(error)}.") from error
 
 
+def read_text(path: Path, what: str, most: int) -> str:
+    """The text of a file in UTF-8, which should be a ``what`` of at most ``most`` bytes."""
+    require_file(path, what)
+    require(path.stat().st_size <= most, f"{path} is not a {what}: it has more than {most:,} bytes.")
+    with reading(path, f"a {what}"):
+        content = path.read_bytes()
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise InputError(f"line {line} of its text is not UTF-8") from error
+
+
 def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = True) -> None:
     """Write ``path`` atomically, with a digest of the arrays; the bytes depend on the arrays alone."""
-    write, sealed = np.savez_compressed if compress else np.savez, {**arrays, DIGEST: np.array(digest_of(arrays))}
-    write_whole(path, lambda file: write(file, **sealed))  # type: ignore[arg-type]
+    write, content = np.savez_compressed if compress else np.savez, {**arrays, DIGEST: np.array(digest_of(arrays))}
+    write_whole(path, lambda file: write(file, **content))  # type: ignore[arg-type]
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 
 
-def obey_parent(clean_up: Callable[[], None] = lambda: None) -> None:
-    """In a new process: leave Ctrl-C to the parent, and end when the parent ends."""
+def end_with_parent(clean_up: Callable[[], None] = lambda: None) -> None:
+    """In a new process: ignore Ctrl-C, which the parent handles, and end when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 

@@ -45,13 +45,13 @@ def main() -> None:
         code = 130
     for number in (signal.SIGINT, signal.SIGTERM):  # there is nothing left to stop
         signal.signal(number, signal.SIG_IGN)
-    exec("")  # CPython forgets an interrupted exec, as of a dataclass; else it would end with SIGINT, not with our code
+    exec("")  # else CPython would end with SIGINT, not with our code, if an exec (as of a dataclass) was interrupted
     sys.exit(_flush(143 if terminated else code))
 
 
 def _run() -> int:
     """Run the command line, print the sentence of a failure, and return the exit code."""
-    sys.unraisablehook = _again
+    sys.unraisablehook = _interrupt_again
     try:
         from whiffclock.cli import app
 
@@ -70,8 +70,8 @@ def _run() -> int:
     return 0
 
 
-def _again(ignored: "sys.UnraisableHookArgs") -> None:
-    """For ``sys``: Ctrl-C in a callback from compiled code, as that of LLVM, would be lost; it comes again."""
+def _interrupt_again(ignored: "sys.UnraisableHookArgs") -> None:
+    """For ``sys``: repeat a Ctrl-C that would be lost, since it came in a callback from compiled code, such as LLVM."""
     if isinstance(ignored.exc_value, KeyboardInterrupt):
         import _thread
         import threading
@@ -117,7 +117,7 @@ def _say(sentence: str) -> None:
 
 def _prepare_streams() -> None:
     """Make any text printable: characters that an encoding lacks are replaced. A closed stream becomes /dev/null."""
-    codecs.register_error("whiffclock", _spelled)
+    codecs.register_error("whiffclock", _encoded)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
         if stream is None:  # else the next file that is opened would take its place
@@ -127,15 +127,15 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="whiffclock")
 
 
-def _spelled(error: UnicodeError) -> tuple[str | bytes, int]:
-    """For ``codecs``: bytes of a file name unchanged, known signs in ASCII, others as escapes."""
+def _encoded(error: UnicodeError) -> tuple[str | bytes, int]:
+    """For ``codecs``: bytes of a file name unchanged, known characters in ASCII, others as escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    sign = error.object[error.start]
-    if "\udc80" <= sign <= "\udcff":
-        return bytes([ord(sign) - 0xDC00]), error.start + 1
-    escaped = sign.encode("ascii", "backslashreplace").decode()
-    return _PLAIN.get(sign, escaped), error.start + 1
+    character = error.object[error.start]
+    if "\udc80" <= character <= "\udcff":
+        return bytes([ord(character) - 0xDC00]), error.start + 1
+    escaped = character.encode("ascii", "backslashreplace").decode()
+    return _PLAIN.get(character, escaped), error.start + 1
 
 
 def _flush(code: int) -> int:

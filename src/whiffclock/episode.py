@@ -190,7 +190,7 @@ def learn_row(q, row, action, alpha, target):
 
 @_kernel
 def rarely(value):
-    """The value. Marks a branch that is rarely taken, and that may be compiled to a select."""
+    """The value, unchanged; marks a branch that is rarely taken. Here it may still be compiled to a select."""
     return value
 
 

@@ -1,8 +1,8 @@
-"""A policy on a plume: every start, per-start records, and G, T_min/T, f+ (paper, "Evaluation").
+"""Evaluation of a policy on a plume: a search from every start, and G, T_min/T, f+ (paper, "Evaluation").
 
 Starts are all cells of D_init, each at several snapshots stratified over the record; they depend on the plume and the
 settings only, so every policy is tested in the same turbulence (R11). Standard errors are over the time strata:
-searches that start at about the same time see the same whiffs and are not independent.
+searches that start at about the same time meet the same whiffs and are not independent.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Starts:
     def __len__(self) -> int:
         return len(self.points)
 
-    def some(self, chosen: np.ndarray) -> Starts:
+    def take(self, chosen: np.ndarray) -> Starts:
         """The starts with these indices."""
         return Starts(self.points[chosen], self.stratum[chosen], self.shortest[chosen])
 
@@ -146,22 +146,22 @@ class Evaluation:
         return made.assign_attrs(summary=json.dumps(self.to_dict()))
 
 
-def _discounted_return(seen: Evaluation) -> np.ndarray:
-    gamma = seen.settings.gamma
-    return np.where(seen.arrived, 2 * gamma ** (seen.steps - 1) - 1, gamma**seen.horizon - 1)
+def _discounted_return(result: Evaluation) -> np.ndarray:
+    gamma = result.settings.gamma
+    return np.where(result.arrived, 2 * gamma ** (result.steps - 1) - 1, gamma**result.horizon - 1)
 
 
-def _summed_reward(seen: Evaluation) -> np.ndarray:
-    cost = 1 - seen.settings.gamma
-    return np.where(seen.arrived, 1 - cost * (seen.steps - 1), -cost * seen.horizon)
+def _summed_reward(result: Evaluation) -> np.ndarray:
+    cost = 1 - result.settings.gamma
+    return np.where(result.arrived, 1 - cost * (result.steps - 1), -cost * result.horizon)
 
 
 #: Metrics of searches by name: from an evaluation to float[start]. ``G`` is the discounted return, ``G_sum`` the
 #: undiscounted sum of the same rewards (R12).
 METRICS: dict[str, Callable[[Evaluation], np.ndarray]] = {
     "G": _discounted_return,
-    "T_min/T": lambda seen: np.where(seen.arrived, seen.starts.shortest / seen.steps, 0.0),
-    "f+": lambda seen: seen.arrived.astype(np.float64),
+    "T_min/T": lambda result: np.where(result.arrived, result.starts.shortest / result.steps, 0.0),
+    "f+": lambda result: result.arrived.astype(np.float64),
     "G_sum": _summed_reward,
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 from numba import config, njit
 from numba.core.caching import FunctionCache
 
-_said: set[str] = set()
+_printed: set[str] = set()
 
 
 class _Cache(FunctionCache):
@@ -34,7 +34,7 @@ class _Cache(FunctionCache):
             with suppress(RuntimeError):  # numba has lost the machine code; the function itself is fine
                 super().save_overload(sig, data)
         except OSError as error:
-            _say(f"compiled functions cannot be kept in {self.cache_path} ({error.strerror})")
+            _say(f"compiled functions cannot be cached in {self.cache_path} ({error.strerror})")
 
 
 def kernel(**options: Any) -> Callable[[Callable], Any]:
@@ -58,7 +58,7 @@ def _cache(function: Callable) -> _Cache:
     except RuntimeError:  # neither beside the package nor in the home folder
         folder = str(_temporary_folder())
         config.CACHE_DIR = folder  # type: ignore[attr-defined]
-        _say(f"compiled functions are kept in {folder}, since package and home folder are read-only")
+        _say(f"compiled functions are cached in {folder}, since package and home folder are read-only")
         return _Cache(function)
 
 
@@ -73,7 +73,7 @@ def _temporary_folder() -> Path:
 
 
 def _say(sentence: str) -> None:
-    """A line on stderr, once."""
-    if sentence not in _said:
-        _said.add(sentence)
+    """Print a line on stderr, once."""
+    if sentence not in _printed:
+        _printed.add(sentence)
         print(f"whiffclock: {sentence}.", file=sys.stderr)

@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from whiffclock.episode import Tables
-from whiffclock.params import InputError, require, require_room
+from whiffclock.params import InputError, require, require_memory
 
 Parameters = ParamSpec("Parameters")
 _LONGEST = 100_000
@@ -49,7 +49,7 @@ class Memory:
         shapes = {"next_node": (nodes, 2), "row": (nodes,), "mode": (nodes,), "first": (2,), "after_whiff": (modes,)}
         require(
             bool(self.name) and nodes > 0 and modes > 0 and {k: v.shape for k, v in tables.items()} == shapes,
-            f"The tables of the memory {self.name!r} do not fit together.",
+            f"The memory {self.name!r} needs a name, a node, a mode, and tables of matching shapes.",
         )
         for name, values in tables.items():
             end = modes if name == "mode" else nodes
@@ -138,7 +138,7 @@ def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
     def make(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Memory:
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
-        settings = json.loads(json.dumps(given.arguments, default=lambda value: value.tolist()))  # of NumPy, too
+        settings = json.loads(json.dumps(given.arguments, default=lambda value: value.tolist()))  # from NumPy
         return replace(build(*args, **kwargs), maker=build.__name__, settings=settings)
 
     MAKERS[build.__name__] = make
@@ -214,7 +214,7 @@ def clock(length: int = 500, taus: tuple[int, ...] = (), split_zero: bool = Fals
         f"The blank thresholds tau are {list(taus)}; they must increase and lie between 1 and H-1 = {length - 1}.",
     )
     modes = len(taus) + 1
-    require_room(modes * length, 64, "The memory has too many states")
+    require_memory(64 * modes * length, "A memory with this many states")
     mode, count = np.divmod(np.arange(modes * length), length)
     row = mode * length + count if split_zero else np.where(count == 0, 0, mode * (length - 1) + count)
     ended = np.where(count > 0, row, 0) if literal_tau else count

@@ -14,8 +14,8 @@ from whiffclock.params import require
 def write_dataset(path: Path, dataset: xr.Dataset) -> None:
     """Write a dataset as NetCDF, atomically, with a digest among its attributes."""
     packed: Any = {name: {"zlib": True} for name, values in dataset.data_vars.items() if values.size > 1}
-    sealed = dataset.assign_attrs({DIGEST: dataset_digest(dataset)})
-    write_whole(path, lambda file: sealed.to_netcdf(cast(Any, file), engine="h5netcdf", encoding=packed))
+    complete = dataset.assign_attrs({DIGEST: dataset_digest(dataset)})
+    write_whole(path, lambda file: complete.to_netcdf(cast(Any, file), engine="h5netcdf", encoding=packed))
 
 
 def read_dataset(path: Path, what: str) -> xr.Dataset:

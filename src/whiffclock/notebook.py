@@ -164,7 +164,7 @@ def train(
     """
     settings = LearningSettings.shortened(episodes, **learning)
     taus = (tau,) if isinstance(tau, int) else tuple(tau)
-    require(memory is None or not taus, "tau belongs to the clock; it cannot be given with another memory.")
+    require(memory is None or not taus, "tau is a setting of the clock; it cannot be given with another memory.")
     memory = memory or clock(settings.horizon, taus)
     one = seeds is None
     numbers = [seed] if seeds is None else range(seed, seed + seeds) if isinstance(seeds, int) else list(seeds)
@@ -219,8 +219,8 @@ def evaluate(
 
 
 @dataclass(frozen=True, repr=False)
-class Compared:
-    """Rows of a comparison: one per environment and agent, each an ensemble of evaluations."""
+class ComparisonTable:
+    """Result of a comparison: one row per environment and agent, each an ensemble of evaluations."""
 
     rows: tuple[Row, ...]
 
@@ -256,7 +256,7 @@ def compare(
     everywhere: bool = False,
     world: WorldSettings | None = None,
     **settings: Any,
-) -> Compared:
+) -> ComparisonTable:
     """Evaluate policies and cast-and-surge, at its best angle, on the same starts.
 
     Parameters
@@ -277,7 +277,7 @@ def compare(
 
     Returns
     -------
-    Compared
+    ComparisonTable
         It is shown as a table; ``rows`` has the evaluations, ``to_pandas()`` the means.
 
     Examples
@@ -296,20 +296,20 @@ def compare(
     given = [Given(name, str(i), policy) for i, (name, policy) in enumerate(flat)]  # numbers are enough for one store
     if thresholds is None:
         thresholds = sorted({policy.threshold for _, policy in flat if policy.threshold is not None})
-        require(bool(thresholds), "None of the policies has a threshold of its own; give thresholds to test them at.")
+        require(bool(thresholds), "None of the policies has a threshold of its own; give the thresholds to test at.")
     at = [threshold_of(one) for one in ([thresholds] if isinstance(thresholds, str | float) else thresholds)]
     settings = {"horizon": max(own_horizon(policy) for _, policy in flat)} | settings
     how = EvaluationSettings(**settings)
-    return compared(Comparison(plume, given, at, world or WorldSettings(), how, everywhere))
+    return run_comparison(Comparison(plume, given, at, world or WorldSettings(), how, everywhere))
 
 
-def compared(comparison: Comparison, store: Path | None = None, engine: Engine | None = None) -> Compared:
+def run_comparison(comparison: Comparison, store: Path | None = None, engine: Engine | None = None) -> ComparisonTable:
     """Run a comparison, by default on all cores; results are cached in ``store``, if there is one."""
     tests = [job for jobs in comparison.tests().values() for job in jobs]
     with TemporaryDirectory() as folder, Bar("searches") as bar:
         results = JobStore(Store(store or Path(folder)))
         bar.begin("evaluating", work_in(missing(tests, results), comparison.plume))
-        return Compared(tuple(comparison.rows(results, engine or threads(cores()), bar.advance)))
+        return ComparisonTable(tuple(comparison.rows(results, engine or threads(cores()), bar.advance)))
 
 
 def search(
@@ -388,7 +388,7 @@ def solve_bayes(
     world
         Source radius and starts.
     **model
-        ``discount`` and ``floor`` (least probability of a whiff).
+        ``discount`` and ``floor`` (smallest probability of a whiff, and of a blank).
 
     Returns
     -------
@@ -406,8 +406,8 @@ def solve_bayes(
     """
     if seconds is None and backups is None:
         seconds = SolverSettings.seconds
-    solver, believed = SolverSettings(seconds=seconds, backups=backups), BayesSettings(**model)
-    job = Solve(plume.fingerprint, threshold_of(threshold), world or WorldSettings(), believed, solver)
+    solver, assumed = SolverSettings(seconds=seconds, backups=backups), BayesSettings(**model)
+    job = Solve(plume.fingerprint, threshold_of(threshold), world or WorldSettings(), assumed, solver)
     with Bar("") as bar:
         bar.begin("solving", seconds or backups)
         return job.solved(plume, solver_report(bar, solver))
@@ -475,9 +475,9 @@ def sweep(
     settings
         A sweep file, or a dictionary of the same contents: each setting has a value, or a list of values to sweep over.
     folder
-        Where results are cached; finished work in it is not repeated. Default: nowhere.
+        Where results are cached; finished work in it is not repeated. Default: no cache.
     workers
-        Jobs at once; default: as many as there are cores.
+        Jobs run in parallel; default: as many as there are cores.
 
     Returns
     -------

@@ -21,16 +21,16 @@ def require(condition: bool, sentence: str) -> None:
         raise InputError(sentence)
 
 
-#: Limits: whole numbers in kernels and files, other numbers in settings, bytes of one computation.
-MOST_WHOLE, MOST, MOST_BYTES = 2**63 - 1, 1e30, 4 * 2**30
+#: Limits: whole numbers in kernels and files, other numbers in settings, bytes of one computation or file.
+LARGEST_INT, LARGEST_FLOAT, MOST_BYTES = 2**63 - 1, 1e30, 4 * 2**30
 
 
-def require_range(what: str, value: float, low: float = -MOST, high: float = MOST) -> None:
-    """Refuse a number that is not one, or lies outside ``low`` to ``high``; a whole number must fit into 64 bits."""
+def require_range(what: str, value: float, low: float = -LARGEST_FLOAT, high: float = LARGEST_FLOAT) -> None:
+    """Refuse NaN, infinity, and numbers outside ``low`` to ``high``; a whole number must fit into 64 bits."""
     if isinstance(value, int):
-        low, high = max(low, -MOST_WHOLE), min(high, MOST_WHOLE)
+        low, high = max(low, -LARGEST_INT), min(high, LARGEST_INT)
         written = (
-            str(value) if abs(value) <= MOST_WHOLE else f"a number of {int(value.bit_length() * 0.30103) + 1} digits"
+            str(value) if abs(value) <= LARGEST_INT else f"a number of {int(value.bit_length() * 0.30103) + 1} digits"
         )
     else:
         require(math.isfinite(value), f"{what} is {value}; it must be a finite number.")
@@ -38,10 +38,10 @@ def require_range(what: str, value: float, low: float = -MOST, high: float = MOS
     require(low <= value <= high, f"{what} is {written}; it must be at least {low:g} and at most {high:g}.")
 
 
-def require_room(count: int, size: int, problem: str) -> None:
-    """Refuse ``count`` numbers of ``size`` bytes, before they are allocated, if they exceed the limit."""
-    needed = f"{count * size / 2**30:,.1f} GiB" if count < MOST_WHOLE else "far more"
-    require(count * size <= MOST_BYTES, f"{problem}: {needed} of memory, and {MOST_BYTES / 2**30:g} GiB are allowed.")
+def require_memory(needed: int, what: str) -> None:
+    """Refuse ``what`` before it is allocated if it needs more bytes than the limit."""
+    gib = f"{needed / 2**30:,.1f}" if needed <= LARGEST_INT else "billions of"
+    require(needed <= MOST_BYTES, f"{what} would take {gib} GiB of memory, and {MOST_BYTES / 2**30:g} GiB are allowed.")
 
 
 #: Most steps of a search.
@@ -140,12 +140,12 @@ class WorldSettings(Settings):
 
 
 def require_threshold(value: float, what: str = "threshold") -> None:
-    """A threshold is a positive, finite concentration."""
+    """Refuse a threshold that is not a positive, finite concentration."""
     require(0 < value < math.inf, f"The {what} is {value:g}; it must be a positive concentration.")
 
 
 def require_positive(settings: Settings, *names: str) -> None:
-    """The named settings are positive, finite numbers."""
+    """Refuse settings of these names that are not positive, finite numbers."""
     for name in names:
         value = getattr(settings, name)
         require(0 < value < math.inf, f"{name} is {value:g}; it must be positive.")
@@ -153,7 +153,7 @@ def require_positive(settings: Settings, *names: str) -> None:
 
 @dataclass(frozen=True)
 class LearningSettings(Settings):
-    """Tabular Q-learning: schedules, discount, length. Learning rate and exploration fall linearly over a decay."""
+    """Tabular Q-learning. Learning rate and exploration fall linearly over the first ``..._decay`` episodes."""
 
     episodes: Annotated[int, "Training episodes."] = 3_000_001
     horizon: Annotated[int, "H: steps per episode, and states of the clock."] = 500
@@ -166,8 +166,8 @@ class LearningSettings(Settings):
     epsilon_decay: float = 2.5e6  # episodes
     q_start: Annotated[float, "Initial value of Q."] = -1.0
     bootstrap_at_horizon: Annotated[bool, "Bootstrap the last step of an episode cut at the horizon."] = True
-    curve_points: int = 300
-    record_last: int = 500
+    curve_points: int = 300  # of the learning curve
+    record_last: int = 500  # episodes, for the void-state record
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
-from whiffclock.notebook import Compared, Threshold, threshold_of
+from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.paper.figures import style
 from whiffclock.paper.figures.boxes import box
 from whiffclock.paper.figures.plane import TRAINED, Void, borders, draw_cells, draw_search, limits, wind
@@ -75,12 +75,14 @@ def plot_plume(
     return ax
 
 
-def plot_search(found: Trajectory, plume: Plume, ax: Axes | None = None, colour: str = style.COLOURS["sparse"]) -> Axes:
+def plot_search(
+    trajectory: Trajectory, plume: Plume, ax: Axes | None = None, colour: str = style.COLOURS["sparse"]
+) -> Axes:
     """Draw the path of a search over the plume at its first snapshot, with a dot at every whiff.
 
     Parameters
     ----------
-    found
+    trajectory
         What :func:`whiffclock.search` returned.
     plume
         The plume of the search.
@@ -101,13 +103,13 @@ def plot_search(found: Trajectory, plume: Plume, ax: Axes | None = None, colour:
     >>> ax = wc.plot_search(found, plume)
     """
     ax = _axes(ax)
-    _concentration(ax, plume, int(found.snapshot[0]))
-    x, y = (found.position - plume.source).T
-    draw_search(ax, x, y, found.whiff, colour)
+    _concentration(ax, plume, int(trajectory.snapshot[0]))
+    x, y = (trajectory.position - plume.source).T
+    draw_search(ax, x, y, trajectory.whiff, colour)
     wind(ax)
     _show_all(ax, plume, x, y)
-    whiffs, end = int(found.whiff.sum()), "source found" if found.arrived else "source not found"
-    ax.set_title(f"{found.moves} moves, {whiffs} whiffs, {end}", loc="left")
+    whiffs, end = int(trajectory.whiff.sum()), "source found" if trajectory.arrived else "source not found"
+    ax.set_title(f"{trajectory.moves} moves, {whiffs} whiffs, {end}", loc="left")
     return ax
 
 
@@ -144,7 +146,7 @@ def plot_void_path(policy: TablePolicy, mode: int | None = None, ax: Axes | None
     return ax
 
 
-def plot_compare(table: Compared, metric: str = "G", ax: Axes | None = None) -> Axes:
+def plot_compare(table: ComparisonTable, metric: str = "G", ax: Axes | None = None) -> Axes:
     """Draw a metric of all agents of a comparison, environment by environment.
 
     Parameters
@@ -184,12 +186,12 @@ def plot_compare(table: Compared, metric: str = "G", ax: Axes | None = None) -> 
     return ax
 
 
-def animate_search(found: Trajectory, plume: Plume, path: Path | str, fps: int = 15) -> Path:
+def animate_search(trajectory: Trajectory, plume: Plume, path: Path | str, fps: int = 15) -> Path:
     """Write a search as an animation: plume and path above, clock below.
 
     Parameters
     ----------
-    found
+    trajectory
         What :func:`whiffclock.search` returned.
     plume
         The plume of the search.
@@ -218,30 +220,30 @@ def animate_search(found: Trajectory, plume: Plume, path: Path | str, fps: int =
     require(path.suffix in (".gif", ".html"), f"The file is {path.name}; its name must end in .gif or .html.")
     figure = Figure(figsize=(7, 2.9), layout="constrained")
     top, below = figure.subplots(2, 1, height_ratios=[3, 1])
-    image, step = _concentration(top, plume, int(found.snapshot[0])), np.arange(found.moves + 1)
+    image, step = _concentration(top, plume, int(trajectory.snapshot[0])), np.arange(trajectory.moves + 1)
     image.set_cmap(image.get_cmap().resampled(8))  # few shades make a small file
-    x, y = (found.position - plume.source).T
+    x, y = (trajectory.position - plume.source).T
     (line,) = top.plot([], [], color=style.dark(style.COLOURS["sparse"]), lw=1.5)
     (whiffs,) = top.plot([], [], "o", ms=3, mfc=style.INK, mec="white", mew=0.3)
     (agent,) = top.plot([], [], "D", ms=5, mfc=style.COLOURS["sparse"], mec="white", zorder=6)
     (clock,) = below.step([], [], color=style.INK, lw=1, where="post")
     _show_all(top, plume, x, y)
-    below.set(xlim=(0, max(found.moves, 1)), ylim=(0, max(1, 1.1 * found.clock.max())))
+    below.set(xlim=(0, max(trajectory.moves, 1)), ylim=(0, max(1, 1.1 * trajectory.clock.max())))
     below.set(xlabel="moves", ylabel="clock")
     below.spines[["top", "right"]].set_visible(False)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # the same for all frames
 
     def draw(now: int) -> None:
-        image.set_data(_shown(plume, int(found.snapshot[now])).T)
-        past, seen = slice(now + 1), np.flatnonzero(found.whiff[: now + 1])
+        image.set_data(_shown(plume, int(trajectory.snapshot[now])).T)
+        past, seen = slice(now + 1), np.flatnonzero(trajectory.whiff[: now + 1])
         line.set_data(x[past], y[past])
         whiffs.set_data(x[seen], y[seen])
         agent.set_data(x[now : now + 1], y[now : now + 1])
-        clock.set_data(step[past], found.clock[past])
+        clock.set_data(step[past], trajectory.clock[past])
 
     every = -(-len(step) // _MOST_FRAMES)
-    frames = [*range(0, found.moves, every), *[found.moves] * fps]  # a second to look at the end
+    frames = [*range(0, trajectory.moves, every), *[trajectory.moves] * fps]  # a second to look at the end
     film = FuncAnimation(figure, draw, frames, interval=1000 / fps)
     if path.suffix == ".gif":
         film.save(path, writer="pillow", fps=fps, dpi=90)

@@ -87,7 +87,7 @@ class Policy(Protocol):
 
     @property
     def threshold(self) -> float | None:
-        """Threshold of the environment it was made for; None for a policy that belongs to none."""
+        """Threshold of the environment it was made for; None if it was made for no environment."""
 
     @property
     def made_from(self) -> dict[str, Any]:
@@ -119,6 +119,8 @@ class TablePolicy:
     ----------
     name
         Kind of agent: "single-Q", "two-Q", "2Q^h", "cast-and-surge", ...
+    memory
+        The finite-state memory.
     actions
         int8[row], in the order of :data:`ACTIONS`.
     made_from
@@ -192,7 +194,7 @@ class TablePolicy:
 
     @classmethod
     def load(cls, path: Path) -> TablePolicy:
-        """Read a policy; foreign and damaged files are refused."""
+        """Read a policy; other files and damaged ones are refused."""
         arrays = read_npz(path, "a whiffclock policy")
         policy = cls.from_arrays(arrays, path)
         if read_header(arrays, path, "whiffclock policy", Format).format == FORMAT:
@@ -214,7 +216,7 @@ class TablePolicy:
         """Inverse of :meth:`to_arrays`, for the contents of ``path``; arrays of other names are left alone."""
         form = read_header(arrays, path, "whiffclock policy", Format).format
         if form == _FIRST_FORMAT:
-            header = _modernized(read_header(arrays, path, "whiffclock policy", _FirstHeader))
+            header = _converted(read_header(arrays, path, "whiffclock policy", _FirstHeader))
         else:
             known = form if form == _SECOND_FORMAT else FORMAT
             header = read_header(arrays, path, "whiffclock policy", _Header, known)
@@ -246,8 +248,8 @@ def _require_records(records: dict[str, np.ndarray], modes: int) -> None:
     require("usage" not in records or bool(records["usage"].any()), "its usage record is empty")
 
 
-def _modernized(first: _FirstHeader) -> _Header:
-    """The header of version 0.1, whose only memory was a clock as long as a search."""
+def _converted(first: _FirstHeader) -> _Header:
+    """The header of version 0.1, converted; its only memory was a clock as long as a search."""
     clock, made_from = dict(first.clock), dict(first.made_from)
     length = clock.pop("horizon", None)
     if isinstance(learning := made_from.get("learning") or {}, dict):

@@ -102,7 +102,7 @@ class PlumeWorld:
         return whiff
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        self.position = self.position.copy()  # readers of a moment keep theirs
+        self.position = self.position.copy()  # a moment keeps the old positions
         arrived, whiff = np.zeros((2, len(action)), dtype=bool)
         step_all(self.world, self.position, action, arrived, whiff)
         return arrived, whiff
@@ -207,7 +207,7 @@ class Trajectory:
 
 
 def trajectory(policy: Policy, world: SearchWorld, horizon: int) -> Trajectory:
-    """The search of a world that has only one, up to the source or for ``horizon`` moves."""
+    """The one search of a world, step by step, to the source or for ``horizon`` moves."""
     positions, whiffs = [], []
     modes: list[int] = []
     actions: list[int] = []

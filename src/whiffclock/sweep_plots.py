@@ -116,13 +116,13 @@ def choose(data: xr.Dataset, at: Mapping[str, Any], most: int = 2) -> xr.Dataset
     """The part of a sweep where some settings have the given values; at most ``most`` others may be left."""
     for name, value in at.items():
         swept = [dim for dim in data.dims if dim != "seed"]
-        require(name in swept, f"{name} is not swept in this result; {_listed(swept)} are.")
+        require(name in swept, f"{name} is not swept in this result; swept settings: {_listed(swept)}.")
         values = data[name].values.tolist()
         found = [one for one in values if value == one or _same(value, one)]
         require(bool(found), f"{name} has no value {value} in this sweep; there are {_listed(map(text, values))}.")
         data = data.sel({name: found[0]})
     left = [dim for dim in data.dims if dim != "seed"]
-    sentence = f"The sweep is over {_listed(left)}; a picture has room for {most}: give one value of the others."
+    sentence = f"The sweep is over {_listed(left)}; a plot shows {most} of them: give one value of the others."
     require(len(left) <= most, sentence)
     return data
 
@@ -295,7 +295,7 @@ def _axes_of(data: xr.Dataset, x: str | None) -> tuple[str, str | None]:
     """The setting along x, and the other one, if there is one."""
     swept = [str(dim) for dim in data.dims if dim != "seed"]
     require(bool(swept), "This sweep has no swept setting, so there is nothing to draw.")
-    require(x is None or x in swept, f"{x} is not swept in this result; {_listed(swept)} are.")
+    require(x is None or x in swept, f"{x} is not swept in this result; swept settings: {_listed(swept)}.")
     numeric = [name for name in swept if data[name].dtype.kind in "iuf"] or swept
     along = x or max(numeric, key=lambda name: data.sizes[name])
     return along, next((name for name in swept if name != along), None)

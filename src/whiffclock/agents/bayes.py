@@ -26,7 +26,7 @@ import numpy as np
 from whiffclock.params import BayesSettings, InputError, WorldSettings, environment_name, require
 from whiffclock.plume import Plume
 from whiffclock.policy import MOVES
-from whiffclock.pomdp import belief as kernel
+from whiffclock.pomdp import belief as belief_kernels
 from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
 from whiffclock.pomdp.model import Vectors
 from whiffclock.search import IndependentWorld, search
@@ -131,7 +131,7 @@ class BeliefPolicy:
         start = np.cumsum(room) - room
         size = np.empty_like(room)
         cells, weights = np.empty(room.sum(), dtype=np.int32), np.empty(room.sum())
-        kernel.advance_all(
+        belief_kernels.advance_all(
             memory.start, memory.size, memory.cells, memory.weights, parent, moved, observation,
             self.model.successor, self.model.chances, start, size, cells, weights,
         )  # fmt: skip
@@ -184,7 +184,7 @@ def qmdp(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
     """The action that would be best if the position were known after it."""
     value = np.where(model.successor < 0, 1.0, model.discount * model.known_value[model.successor])
     expected = np.empty((len(beliefs.start), model.n_actions))
-    kernel.expect(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, value, expected)
+    belief_kernels.expect(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, value, expected)
     return expected.argmax(axis=1).astype(np.int8)
 
 
@@ -210,7 +210,7 @@ def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, n
     for k in range(len(action)):
         spread = model.spread(beliefs.one(k))
         cells, table = spread.children
-        kernel.uncertainty(cells, table, model.distance, entropy, distance)
+        belief_kernels.uncertainty(cells, table, model.distance, entropy, distance)
         worth = np.where(spread.probability > 0, spread.probability * measure(entropy, distance), 0.0)
         action[k] = np.add.reduceat(worth, edges.first[:-1]).argmin()
     return action

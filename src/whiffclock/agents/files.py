@@ -39,7 +39,7 @@ def save_belief_policy(path: Path, policy: BeliefPolicy) -> None:
 
 
 def load_belief_policy(path: Path) -> BeliefPolicy:
-    """Read a policy that acts on beliefs; foreign and damaged files are refused."""
+    """Read a policy that acts on beliefs; other files and damaged ones are refused."""
     arrays = read_npz(path, "a whiffclock policy")
     policy = belief_policy_from(arrays, path)
     if read_header(arrays, path, "whiffclock policy", Format).format == _FORMAT:

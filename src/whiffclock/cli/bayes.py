@@ -10,8 +10,8 @@ import typer
 from whiffclock.cli import app, evaluation
 from whiffclock.cli import options as opt
 from whiffclock.cli import pomdp as solver
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.help import App
-from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import (
     ENVIRONMENTS,
     BayesSettings,
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 bayes_app = App(help="Solve and evaluate Bayesian agents.")
 app.add_typer(bayes_app, name="bayes")
 
-World = Annotated[WorldSettings, Spelling(opt.WORLD_WORDS, only=("radius", "start_threshold"))]
-Believed = Annotated[BayesSettings, Spelling(panel="Model")]
+World = Annotated[WorldSettings, OptionGroup(opt.WORLD_SPECS, only=("radius", "start_threshold"))]
+Assumed = Annotated[BayesSettings, OptionGroup(panel="Model")]
 
 
 @bayes_app.command()
-@described
+@with_options
 def solve(
     *,
-    environment: Annotated[str, f"{', '.join(ENVIRONMENTS)}, or a threshold.", Word("NAME", short="-e")],
+    environment: Annotated[str, f"{', '.join(ENVIRONMENTS)}, or a threshold.", OptionSpec("NAME", short="-e")],
     plume: opt.PlumeSettings,
     settings: solver.Solver,
-    believed: Believed,
+    assumed: Assumed,
     world: World,
-    start: Annotated[Path | None, "Continue from a solved policy.", Word("FILE")] = None,
-    out: Annotated[Path | None, "Write the policy to this .npz file.", Word("FILE")] = None,
+    start: Annotated[Path | None, "Continue from a solved policy.", OptionSpec("FILE")] = None,
+    out: Annotated[Path | None, "Write the policy to this .npz file.", OptionSpec("FILE")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
@@ -60,12 +60,12 @@ def solve(
     opt.require_new(out, force)
     threshold = opt.parse_threshold(environment, "--environment")
     field = plume.open()
-    model = search_model(field, threshold, believed, world)
+    model = search_model(field, threshold, assumed, world)
     vectors = [] if start is None else earlier_vectors(start, model)
     solution = solver.solved(environment_name(threshold), model, settings, vectors)
     if out is not None:
         made_from = {"threshold": threshold, "plume": field.fingerprint, "plume_origin": field.origin}
-        made_from |= {"world": world.to_dict(), "model": believed.to_dict(), "solver": settings.to_dict()}
+        made_from |= {"world": world.to_dict(), "model": assumed.to_dict(), "solver": settings.to_dict()}
         made_from |= {
             name: value for name, value in solution.to_dict().items() if name != "seconds"
         }  # seconds vary from run to run
@@ -95,17 +95,17 @@ def earlier_vectors(path: Path, model: GridSearch) -> Start:
 
 
 @bayes_app.command()
-@described
+@with_options
 def evaluate(
     *,
     policies: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Solved policies.")] = None,
     agent: Annotated[
-        list[str] | None, "QMDP, infotaxis or 'space-aware infotaxis'; may be repeated.", Word("NAME", short="-a")
+        list[str] | None, "QMDP, infotaxis or 'space-aware infotaxis'; may be repeated.", OptionSpec("NAME", short="-a")
     ] = None,
     environment: opt.Environment = None,
     plume: opt.PlumeSettings,
     settings: EvaluationSettings,
-    believed: Believed,
+    assumed: Assumed,
     world: World,
     json: opt.AsJson = False,
 ) -> None:
@@ -122,7 +122,7 @@ def evaluate(
     chosen = evaluation.in_environments(solved, environment)
     tests = [(path.stem, policy, threshold) for path, policy, threshold in chosen]
     for threshold in opt.parse_thresholds(environment) if agent else []:
-        model = search_model(field, threshold, believed, world)
+        model = search_model(field, threshold, assumed, world)
         tests += [(name, belief_heuristic(name, model), threshold) for name in agent or []]
     results = list(evaluation.search_all(tests, field, world, settings))
     places = [environment_name(threshold) for *_, threshold in tests]

@@ -15,7 +15,7 @@ import typer
 from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.words import Word, described
+from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, WorldSettings, environment_name, require
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Polic
 
 
 @app.command()
-@described
+@with_options
 def evaluate(
     *,
     policies: Policies,
@@ -36,7 +36,7 @@ def evaluate(
     environment: opt.Environment = None,
     settings: EvaluationSettings,
     world: opt.World,
-    records: Annotated[Path | None, "Write the result of every search to this folder.", Word("DIR")] = None,
+    records: Annotated[Path | None, "Write the result of every search to this folder.", OptionSpec("DIR")] = None,
     json: opt.AsJson = False,
 ) -> None:
     """Evaluate policies from every start: return G, speed T_min/T, success f+.
@@ -105,7 +105,7 @@ def show_table(labels: list[str], tested: list[Evaluation], field: Plume, settin
 
 
 @app.command()
-@described
+@with_options
 def compare(
     *,
     policies: Policies,
@@ -115,16 +115,19 @@ def compare(
     heuristic_tau: Annotated[int, "tau of the heuristic agent 2Q^h; 0: without 2Q^h."] = 10,
     settings: EvaluationSettings,
     world: opt.World,
-    store: Annotated[Path | None, "Folder in which results are cached; default: none.", Word("DIR")] = None,
+    store: Annotated[Path | None, "Folder in which results are cached; default: none.", OptionSpec("DIR")] = None,
     engine: opt.Engine,
     json: opt.AsJson = False,
 ) -> None:
     """Compare ensembles with each other, with 2Q^h and with tuned cast-and-surge.
 
+    Each policy is evaluated in its training environment, unless --everywhere
+    is given.
+
     Example: whiffclock compare policies --everywhere
     """
     from whiffclock.evaluate import own_horizon
-    from whiffclock.notebook import compared
+    from whiffclock.notebook import run_comparison
     from whiffclock.runs.ensembles import Comparison, find_policies, heuristic_ensemble
     from whiffclock.runs.kinds import Given
 
@@ -138,7 +141,7 @@ def compare(
     composed = heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
     comparison = Comparison(field, [*found, *composed], thresholds, world, settings, everywhere)
     with engine.open(opt.say) as pool:
-        done = compared(comparison, store, pool)
+        done = run_comparison(comparison, store, pool)
     if json:
         opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in done.rows]})
         return

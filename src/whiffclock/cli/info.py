@@ -10,7 +10,7 @@ import typer
 from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.words import described
+from whiffclock.cli.annotations import with_options
 from whiffclock.params import (
     ENVIRONMENTS,
     EvaluationSettings,
@@ -23,7 +23,7 @@ from whiffclock.params import (
 
 
 @app.command()
-@described
+@with_options
 def info(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Policy or plume.")] = None,
     json: opt.AsJson = False,
@@ -104,7 +104,7 @@ def policy_facts(file: Path) -> dict[str, Any]:
     facts: dict[str, Any] = _first({"policy": policy.name, "memory": policy.memory.spec}, policy.made_from)
     if "curve" in policy.records:
         episodes, mean_return, arrivals, steps = policy.records["curve"][-1].tolist()
-        facts["at the end"] = {
+        facts["end of training"] = {
             "episode": int(episodes),
             "return": round(mean_return, 4),
             "arrivals": round(arrivals, 4),

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from whiffclock.cli.words import Spelling, Word, changed_options
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, changed_options
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require, require_threshold
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.runs.engine import EngineError, EngineSettings
@@ -31,10 +31,10 @@ out = Console(markup=False)
 REPRODUCTION = Path("reproduction")
 
 Environment = Annotated[
-    list[str] | None, f"{', '.join(ENVIRONMENTS)}, or a threshold; may be repeated.", Word("NAME", short="-e")
+    list[str] | None, f"{', '.join(ENVIRONMENTS)}, or a threshold; may be repeated.", OptionSpec("NAME", short="-e")
 ]
 Force = Annotated[bool, "Replace an existing file."]
-StoreFolder = Annotated[Path | None, "Folder in which results are cached; default: inside DIR of --out.", Word("DIR")]
+StoreFolder = Annotated[Path | None, "Folder in which results are cached; default: in DIR of --out.", OptionSpec("DIR")]
 AsJson = Annotated[bool, "Print JSON."]
 
 
@@ -60,8 +60,8 @@ def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
 
     if path is not None:
         return files.read_plume(path, settings)
-    require(settings.source is None, "The built-in plume has a source of its own; --source goes with a plume file.")
-    require(settings == ReadSettings(), "Options for reading go with a plume file; the built-in plume needs none.")
+    require(settings.source is None, "The built-in plume has a source of its own; --source needs a plume file.")
+    require(settings == ReadSettings(), "Options such as --crop need a plume file; the built-in plume takes none.")
     return builtin.builtin_plume()
 
 
@@ -101,20 +101,18 @@ def parse_start(text: str) -> float | None:
     return None if text == "own" else parse_number(text, "--start-threshold")
 
 
-WORLD_WORDS = {"start_threshold": Word("C|own", parse_start, note=" 'own': the environment's threshold.")}
-World = Annotated[WorldSettings, Spelling(WORLD_WORDS)]
-Engine = Annotated[EngineSettings, Spelling({"scheduler": Word("ADDRESS|FILE")})]
-SOURCE_WORD = Word("X,Y", partial(parse_whole_numbers, option="--source", example="0,13"))
-Source = Annotated[ReadSettings, Spelling({"source": SOURCE_WORD}, only=("source",), panel="Plume")]
+WORLD_SPECS = {"start_threshold": OptionSpec("C|own", parse_start, note=" 'own': the environment's threshold.")}
+World = Annotated[WorldSettings, OptionGroup(WORLD_SPECS)]
+Engine = Annotated[EngineSettings, OptionGroup({"scheduler": OptionSpec("ADDRESS|FILE")})]
+SOURCE_SPEC = OptionSpec("X,Y", partial(parse_whole_numbers, option="--source", example="0,13"))
+Source = Annotated[ReadSettings, OptionGroup({"source": SOURCE_SPEC}, only=("source",), panel="Plume")]
 
 
 @dataclass(frozen=True)
 class PlumeSettings:
     """The plume that a command works on, or one of its two parts in time."""
 
-    plume: Annotated[Path | None, "Plume file (formats: docs/data.md); default: the built-in plume.", Word("FILE")] = (
-        None
-    )
+    plume: Annotated[Path | None, "Plume file, see docs/data.md; default: the built-in one.", OptionSpec("FILE")] = None
     reading: Source = field(default_factory=ReadSettings)
     part: Annotated[Literal["all", "train", "test"], "Use the whole record, or its first or second part."] = "all"
     train_share: Annotated[float, "Length of the train part, as a share of the record."] = 0.5
@@ -140,7 +138,7 @@ def hint(command: str, plume: PlumeSettings, world: WorldSettings) -> None:
     messages.print(f"Next: whiffclock {command}{options}", soft_wrap=True, highlight=False)
 
 
-PlumeFile = Annotated[PlumeSettings, Spelling(only=("plume",))]
+PlumeFile = Annotated[PlumeSettings, OptionGroup(only=("plume",))]
 
 
 def show(facts: dict[str, Any], json: bool, form: str = "g") -> None:
@@ -162,9 +160,10 @@ def facts_table(facts: dict[str, Any], form: str = "g") -> Table:
 
 
 def readable(value: Any, form: str = "g") -> str:
-    """A dictionary as ``key value`` pairs."""
+    """A value as text, a dictionary as ``key value`` pairs; the maker of a memory is its name."""
     if isinstance(value, dict):
-        return ", ".join(f"{k.replace('_', ' ')} {readable(v, form)}" for k, v in value.items())
+        pairs = ((name.replace("_", " "), readable(one, form)) for name, one in value.items())
+        return ", ".join(text if name == "maker" else f"{name} {text}" for name, text in pairs)
     if isinstance(value, list | tuple):
         return ", ".join(readable(v, form) for v in value) or "none"
     if value is None or isinstance(value, bool):

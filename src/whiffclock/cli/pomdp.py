@@ -10,8 +10,8 @@ import typer
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.help import App
-from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.pomdp.settings import SolverSettings
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 pomdp_app = App(help="Solve POMDPs from .pomdp and .pomdpx files with SARSOP.")
 app.add_typer(pomdp_app, name="pomdp")
 
-_SECONDS = Word(note=" Default: 60, or no limit with --backups.", optional=True)
-Solver = Annotated[SolverSettings, Spelling({"seconds": _SECONDS})]
+_SECONDS = OptionSpec(note=" Default: 60, or no limit with --backups.", optional=True)
+Solver = Annotated[SolverSettings, OptionGroup({"seconds": _SECONDS})]
 
 
 @pomdp_app.callback()
@@ -32,13 +32,13 @@ def _commands() -> None:
 
 
 @pomdp_app.command()
-@described
+@with_options
 def solve(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .pomdp or .pomdpx file.")],
     settings: Solver,
-    start: Annotated[Path | None, "Continue from a .policy file.", Word("POLICY")] = None,
-    out: Annotated[Path | None, "Write the policy to this .policy file.", Word("POLICY")] = None,
+    start: Annotated[Path | None, "Continue from a .policy file.", OptionSpec("POLICY")] = None,
+    out: Annotated[Path | None, "Write the policy to this .policy file.", OptionSpec("POLICY")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.words import Word, described
+from whiffclock.cli.annotations import OptionSpec, with_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 @app.command()
-@described
+@with_options
 def reproduce(
     *,
     profile: Annotated[
-        str, "quick, standard, paper or deep: 2, 7, 36 or 150 minutes on two cores.", Word("NAME")
+        str, "quick, standard, paper or deep: 2, 7, 36 or 150 minutes on two cores.", OptionSpec("NAME")
     ] = "quick",
-    only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1.", Word("IDS")] = None,
+    only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1.", OptionSpec("IDS")] = None,
     plume: opt.PlumeFile,
-    out: Annotated[Path, "Folder for report, figures and claims.", Word("DIR")] = opt.REPRODUCTION,
+    out: Annotated[Path, "Folder for report, figures and claims.", OptionSpec("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
     engine: opt.Engine,
 ) -> None:

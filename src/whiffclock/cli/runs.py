@@ -16,8 +16,8 @@ from rich.table import Column, Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.help import App
-from whiffclock.cli.words import Word, described
 from whiffclock.params import InputError, LearningSettings, environment_name, require
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 runs_app = App(help="List, show, export and remove cached results.")
 app.add_typer(runs_app, name="runs")
 
-StoreFolder = Annotated[Path, "Folder of cached results.", Word("DIR")]
+StoreFolder = Annotated[Path, "Folder of cached results.", OptionSpec("DIR")]
 _STORE = opt.REPRODUCTION / "runs"
 _DIGITS_SHOWN = 10
 
@@ -36,7 +36,7 @@ _number = partial(Column, justify="right", no_wrap=True)
 
 
 @runs_app.command("list")
-@described
+@with_options
 def list_runs(
     kind: Annotated[
         str | None, typer.Argument(metavar="[KIND]", help="Only this kind of results, such as policy.")
@@ -63,7 +63,7 @@ def list_runs(
 
 
 @runs_app.command()
-@described
+@with_options
 def show(
     key: Annotated[str, typer.Argument(metavar="KEY", help="Key of a result, or its first digits.")],
     store: StoreFolder = _STORE,
@@ -100,13 +100,13 @@ def _levels(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any
 
 
 @runs_app.command()
-@described
+@with_options
 def export(
     *,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the NetCDF files.")],
     store: StoreFolder = _STORE,
-    profile: Annotated[str, "Profile of the reproduction.", Word("NAME")] = "quick",
-    only: Annotated[str | None, "Only the datasets of these figures, such as fig3,s1.", Word("IDS")] = None,
+    profile: Annotated[str, "Profile of the reproduction.", OptionSpec("NAME")] = "quick",
+    only: Annotated[str | None, "Only the datasets of these figures, such as fig3,s1.", OptionSpec("IDS")] = None,
     plume: opt.PlumeFile,
 ) -> None:
     """Write the datasets of a finished reproduction as NetCDF files.
@@ -131,12 +131,12 @@ def export(
 
 
 @runs_app.command()
-@described
+@with_options
 def prune(
     store: StoreFolder = _STORE,
     kind: Annotated[list[str] | None, "Also remove all results of this kind; may be repeated."] = None,
     dry_run: Annotated[bool, "Only list what would be removed."] = False,
-    yes: Annotated[bool, "Do not ask.", Word(short="-y")] = False,
+    yes: Annotated[bool, "Do not ask.", OptionSpec(short="-y")] = False,
 ) -> None:
     """Remove damaged results, incomplete files and results of older versions.
 
@@ -206,7 +206,7 @@ def facts(entry: Entry) -> dict[str, Any]:
 
 def runs_table(entries: list[Entry]) -> str:
     """One line per record, in 80 columns; without rich, which is slow for many lines."""
-    rows = [("kind", "key", "what", "size", "age")]
+    rows = [("kind", "key", "description", "size", "age")]
     for entry in entries:
         what = "damaged" if entry.label is None else headline(entry.label.description)
         rows.append((entry.kind, entry.key[:_DIGITS_SHOWN], what, decimal(entry.size), readable_age(entry.age)))
@@ -244,7 +244,7 @@ def headline(description: dict[str, Any]) -> str:
 
 def _settings(description: dict[str, Any]) -> Iterator[str]:
     """The settings by which agents of one kind differ, in a few words each."""
-    part = _part(description, "dense") or description  # 2Q^h is described by one of the two it is made of
+    part = _part(description, "dense") or description  # 2Q^h is with_options by one of the two it is made of
     memory, learning, world, solver = (_part(part, name) for name in ("memory", "learning", "world", "solver"))
     if taus := [description["tau"]] if "tau" in description else memory.get("taus"):
         yield f"tau {','.join(map(str, taus))}"
@@ -252,14 +252,16 @@ def _settings(description: dict[str, Any]) -> Iterator[str]:
         yield f"{description['angle']:g} degrees"
     if "seed" in part:
         yield f"seed {part['seed']}"
+    if "digest" in part:
+        yield f"digest {str(part['digest'])[:6]}"
     if learning.get("episodes", LearningSettings.episodes) != LearningSettings.episodes:
         yield f"{learning['episodes']:,} episodes"
     if solver.get("backups"):
         yield f"{solver['backups']:,} backups"
     if world.get("start_on_whiff"):
-        yield "from whiffs"
+        yield "(starts on a whiff)"
     if "start_threshold" in world and world["start_threshold"] is None:
-        yield "own mask"
+        yield "(own start threshold)"
 
 
 def _part(description: dict[str, Any], name: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +10,8 @@ import typer
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.help import App, RunGroup
-from whiffclock.cli.words import Word, described
 from whiffclock.params import environment_name, require
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ app.add_typer(sweep_app, name="sweep")
 
 
 @sweep_app.command("run")
-@described
+@with_options
 def run_sweep(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Sweep file, in TOML.")],
-    out: Annotated[Path | None, "Folder for the results; default: the name of FILE.", Word("DIR")] = None,
+    out: Annotated[Path | None, "Folder for the results; default: the name of FILE.", OptionSpec("DIR")] = None,
     store: opt.StoreFolder = None,
     engine: opt.Engine,
     dry_run: Annotated[bool, "Only show the jobs, and about how long they take."] = False,
@@ -69,14 +70,14 @@ def run_sweep(
 
 
 @sweep_app.command()
-@described
+@with_options
 def plot(
     *,
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="Result of a sweep, such as DIR/sweep.nc.")],
     metric: Annotated[list[str] | None, "G, T_min/T, f+ or G_sum; may be repeated. Default: the first three."] = None,
-    x: Annotated[str | None, "Setting along x; default: the one with most values.", Word("NAME")] = None,
-    at: Annotated[list[str] | None, "Only this value of a setting; may be repeated.", Word("NAME=VALUE")] = None,
-    out: Annotated[Path | None, "Folder for the pictures; default: that of RESULT.", Word("DIR")] = None,
+    x: Annotated[str | None, "Setting along x; default: the one with most values.", OptionSpec("NAME")] = None,
+    at: Annotated[list[str] | None, "Only this value of a setting; may be repeated.", OptionSpec("NAME=VALUE")] = None,
+    out: Annotated[Path | None, "Folder for the pictures; default: that of RESULT.", OptionSpec("DIR")] = None,
 ) -> None:
     """Draw the results of a sweep: metrics against a setting, and maps of two.
 
@@ -147,4 +148,4 @@ def readable_time(seconds: float) -> str:
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"
-    return f"{seconds:.0f} s"
+    return f"{ceil(seconds)} s"

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Annotated
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.words import Spelling, Word, described
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.params import InputError, LearningSettings, environment_name, require, require_range
 
 if TYPE_CHECKING:
     from whiffclock.memory import Memory
 
-Learning = Annotated[LearningSettings, Spelling({"bootstrap_at_horizon": Word(name="bootstrap")})]
+Learning = Annotated[LearningSettings, OptionGroup({"bootstrap_at_horizon": OptionSpec(name="bootstrap")})]
 
 
 @app.command()
-@described
+@with_options
 def train(
     *,
-    out: Annotated[Path, "Folder for the policies.", Word("DIR")] = Path("policies"),
+    out: Annotated[Path, "Folder for the policies.", OptionSpec("DIR")] = Path("policies"),
     plume: opt.PlumeSettings,
     environment: opt.Environment = None,
-    memory: Annotated[str, "Memory: clock, or window:4 (the last 4 observations).", Word("NAME[:N]")] = "clock",
+    memory: Annotated[str, "Memory: clock, or window:4 (the last 4 observations).", OptionSpec("NAME[:N]")] = "clock",
     tau: Annotated[
         str | None,
         "Blank thresholds. None: single-Q; one: two-Q; auto: found by a scan; more: several modes.",
-        Word("N[,N]|auto"),
+        OptionSpec("N[,N]|auto"),
     ] = None,
     seeds: Annotated[int, "Number of agents per environment."] = 20,
     first_seed: Annotated[int, "Seed of the first agent."] = 0,
@@ -66,7 +66,7 @@ def train(
     decay = LearningSettings.shortened(learning.episodes).alpha_decay if decay is None else decay
     learning = replace(learning, alpha_decay=decay, epsilon_decay=decay)
     taus = parse_taus(tau)
-    require(memory.startswith("clock") or tau is None, f"--tau belongs to the clock; the memory is {memory}.")
+    require(memory.startswith("clock") or tau is None, f"--tau is a setting of the clock; the memory is {memory}.")
 
     def remembered(found: tuple[int, ...]) -> Memory:
         return parse_memory(memory, length=learning.horizon, taus=found, split_zero=split_zero, literal_tau=literal_tau)
@@ -97,7 +97,7 @@ def train(
         with opt.job_bar(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field), out) as bar:
             fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
     if not json:
-        opt.out.print(f"{len(fresh)} policies trained, {len(jobs) - len(fresh)} cached, in {out}/ ({field.origin}).")
+        opt.out.print(f"Policies in {out}/: {len(fresh)} trained, {len(jobs) - len(fresh)} cached ({field.origin}).")
         opt.hint(f"compare {out}", plume, world)
         return
     curves = [run(job, field, folder).records["curve"] for job in jobs]

@@ -21,7 +21,7 @@ from whiffclock.plume.simulate.recipe import SimulationSettings
 PATH = Path(__file__).parent.parent / "data" / "plume.npz"
 COMMAND = "whiffclock plume simulate plume.npz"
 _PER_UNIT = np.float32(1e6)  # exact, and so is 3 / 1e6 as the float32 nearest to 3e-6
-_UNSEEN = 0.5
+_SMALLEST = 0.5
 _MANTISSA = 6  # bits that are kept: values are exact to 1.6 per cent
 
 
@@ -61,14 +61,14 @@ def store(plume: Plume, settings: SimulationSettings, path: Path = PATH) -> None
     stored = packed(np.asarray(plume.field))
     recipe = {"command": COMMAND, "version": __version__, "settings": settings.to_dict()}
     origin = f"built-in plume: {plume.origin}"
-    said = {"source": plume.source, "origin": origin, "recipe": json.dumps(recipe)}
-    write_npz(path, {"field": stored, **{name: np.array(value) for name, value in said.items()}})
+    about = {"source": plume.source, "origin": origin, "recipe": json.dumps(recipe)}
+    write_npz(path, {"field": stored, **{name: np.array(value) for name, value in about.items()}})
 
 
 def packed(field: np.ndarray) -> np.ndarray:
     """Concentrations as they are stored, float16 in units of 1e-6."""
     units = field.astype(np.float32) * _PER_UNIT
-    bits = np.where(units < _UNSEEN, 0, units).view(np.uint32)
+    bits = np.where(units < _SMALLEST, 0, units).view(np.uint32)
     return (bits & ~np.uint32((1 << (23 - _MANTISSA)) - 1)).view(np.float32).astype(np.float16)
 
 

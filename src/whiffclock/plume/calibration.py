@@ -39,7 +39,7 @@ _NEIGHBOURHOODS = (2.0, 8.0)
 
 
 @dataclass(frozen=True)
-class Profile(Settings):
+class CrosswindProfile(Settings):
     """Whiff probability at one threshold: amplitude, width (in cells) and shape at each distance."""
 
     c: float
@@ -64,17 +64,17 @@ class Target(Settings):
 
     origin: str
     x: tuple[float, ...]
-    threshold: tuple[Profile, ...]
+    threshold: tuple[CrosswindProfile, ...]
     shift: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         x = np.array(self.x)
         require(len(x) > 0 and bool(np.isfinite(x).all()), "A target needs at least one distance x, all finite.")
-        require(bool((np.diff(x) > 0).all()), "The distances x of a target must grow.")
+        require(bool((np.diff(x) > 0).all()), "The distances x of a target must increase.")
         c = single(np.array(self.thresholds))
         growing = len(c) > 0 and c[0] > 0 and bool(np.isfinite(c).all()) and bool((np.diff(c) > 0).all())
-        require(growing, "The thresholds of a target must be positive and grow from one to the next.")
+        require(growing, "The thresholds of a target must be positive and increase from one to the next.")
         for profile in self.threshold:
             for name in ("amplitude", "width", "shape"):
                 row, what = np.array(getattr(profile, name)), f"{name} at c = {profile.c:g}"
@@ -131,7 +131,7 @@ def calibrate(plume: Plume, target: Target) -> Plume:
     return Plume(mapped, plume.source, f"{plume.origin}, whiff probabilities mapped onto {target.origin}")
 
 
-def compared(plume: Plume, mapped: Plume, target: Target) -> list[dict[str, float]]:
+def before_and_after(plume: Plume, mapped: Plume, target: Target) -> list[dict[str, float]]:
     """Error of the whiff map and number of start cells, before and after, by threshold."""
     _, length, width = plume.field.shape
     rows = []
@@ -153,7 +153,7 @@ def map_error(seen: np.ndarray, wanted: np.ndarray, source: tuple[int, int]) -> 
 def map_sorted(series: np.ndarray, counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Map concentrations in descending order, so that ``counts[k]`` of them are at least ``levels[k]``.
 
-    Levels grow and counts do not. All concentrations are in single precision.
+    Levels increase and counts do not. All concentrations are in single precision.
     """
     under = np.nextafter(levels, np.float32(0))
     whiffs = counts[0]

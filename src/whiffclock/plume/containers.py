@@ -50,7 +50,7 @@ def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
     name = choose_key(path, key or "field", arrays)
     if name != "field":
         return Found(str(path), arrays[name], shape_axes(arrays[name].shape))
-    return Found(str(path), arrays["field"], "txy", **_said(path, arrays))
+    return Found(str(path), arrays["field"], "txy", **_source_and_origin(path, arrays))
 
 
 def described(origin: str, fingerprint: str, source: Sequence[int], version: str) -> dict[str, Any]:
@@ -71,16 +71,16 @@ def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
     return again
 
 
-def _said(path: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _source_and_origin(path: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Source, origin and fingerprint in our own files."""
-    said: dict[str, Any] = {name: str(facts[name]) for name in ("origin", "fingerprint") if name in facts}
-    plain = said.get("fingerprint", "0").isalnum() and "\n" not in said.get("origin", "")
+    known: dict[str, Any] = {name: str(facts[name]) for name in ("origin", "fingerprint") if name in facts}
+    plain = known.get("fingerprint", "0").isalnum() and "\n" not in known.get("origin", "")
     require(plain, f"{path} has an origin or a fingerprint that is not one line.")
     if "source" in facts:
         shape = np.shape(facts["source"])
         require(shape == (2,), f"{path} has a source of shape {shape}; it needs x and y.")
-        said["source"] = tuple(int(value) for value in facts["source"])
-    return said
+        known["source"] = tuple(int(value) for value in facts["source"])
+    return known
 
 
 class _Frames:
@@ -167,7 +167,7 @@ def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
     blocks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
     again = {DIGEST: variable.attrs[DIGEST]} if name == VARIABLE and DIGEST in variable.attrs else {}
     ours = again or len({"origin", "fingerprint", "source", "whiffclock_version"} & data.attrs.keys()) >= 3
-    said = _said(path, _attributes(again | data.attrs)) if ours else {}
+    known = _source_and_origin(path, _attributes(again | data.attrs)) if ours else {}
     if name != VARIABLE:
-        said.pop("fingerprint", None)
-    return Found(f"{path}: {name}", variable, axes, blocks, **said)
+        known.pop("fingerprint", None)
+    return Found(f"{path}: {name}", variable, axes, blocks, **known)

@@ -93,7 +93,7 @@ def start_cells(statistics: PlumeStatistics) -> tuple[float, float]:
 
 
 def power(value: float) -> str:
-    """A threshold in few letters: 3e-6, 0.5."""
+    """A threshold as short text: 3e-6, 0.5."""
     return f"{value:g}".replace("e-0", "e-")
 
 

@@ -43,7 +43,7 @@ KINDS = ".npy, .npz, HDF5, MATLAB v7.3, NetCDF or Zarr"
 
 
 def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
-    """Read ``path``; ``settings`` say what the file does not, and come before what it does.
+    """Read ``path``; ``settings`` give what the file does not, and have precedence over what it does.
 
     A file that was written with a fingerprint is read as a whole and refused if the fingerprint of its values differs.
     """

@@ -136,16 +136,16 @@ def choose_key(file: Path, wanted: str | None, arrays: Mapping[str, Any], most: 
     if wanted is not None:
         require(wanted.strip("/") in arrays, f"{file} has no array called {wanted!r}; found: {found}.")
         return wanted.strip("/")
-    solid = [key for key, array in arrays.items() if len(array.shape) == 3]
+    candidates = [key for key, array in arrays.items() if len(array.shape) == 3]
     for pattern in LAYOUTS:
-        known = [key for key in solid if re.fullmatch(pattern, key)]
+        known = [key for key in candidates if re.fullmatch(pattern, key)]
         if known:
             return min(known, key=lambda key: [int(number) for number in re.findall(r"\d+", key)])
-    wind = bool(solid) and set(solid) <= {"uu", "vv", "ww"}
-    require(not wind, f"{file} holds wind velocities ({', '.join(solid)}), not odor.")
-    require(bool(solid), f"{file} has no array with three dimensions (time, x, y); found: {found}.")
-    require(len(solid) == 1, f"{file} has several arrays with three dimensions, name one as key; found: {found}.")
-    return solid[0]
+    wind = bool(candidates) and set(candidates) <= {"uu", "vv", "ww"}
+    require(not wind, f"{file} holds wind velocities ({', '.join(candidates)}), not odor.")
+    require(bool(candidates), f"{file} has no array with three dimensions (time, x, y); found: {found}.")
+    require(len(candidates) == 1, f"{file} has several arrays with three dimensions, name one as key; found: {found}.")
+    return candidates[0]
 
 
 def numbered_frames(file: Path, arrays: Mapping[str, Any]) -> list[Any]:

@@ -90,7 +90,7 @@ class Plume:
 
     @classmethod
     def from_array(cls, values: np.ndarray, source: tuple[int, int] | None = None, origin: str = "array") -> Plume:
-        """A plume from ``values[t, x, y]``."""
+        """A plume from ``values[t, x, y]``; the default source is the middle of the upwind end."""
         values = np.asanyarray(values)
         if source is None:
             source = (0, values.shape[2] // 2 if values.ndim == 3 else 0)
@@ -149,6 +149,6 @@ class Plume:
         cells = start_cells(start, settings)
         if settings.start_on_whiff:
             silent = int((~self.whiffs(threshold).ever()[cells[:, 0], cells[:, 1]]).sum())
-            never = f"{silent} of {len(cells)} start cells never whiff at {threshold:g}"
-            self._require(not silent, f"{never}, so a search cannot start there; raise the start threshold.")
+            never = f"{silent} of {len(cells)} start cells never have a whiff at {threshold:g}"
+            self._require(not silent, f"{never}, so no search can start on one there; raise the start threshold.")
         return cells

@@ -7,7 +7,7 @@ Do not draw conclusions about odor search from it.
 
 import numpy as np
 
-from whiffclock.params import require, require_range, require_room
+from whiffclock.params import require, require_memory, require_range
 from whiffclock.plume.plume import Plume
 
 ORIGIN = "stand-in plume (synthetic puffs, not turbulence)"
@@ -24,7 +24,7 @@ def standin_plume(snapshots: int = 2598, length: int = 123, width: int = 27, see
         "snapshot cannot be made; two snapshots, one cell and one particle are the least.",
     )
     require_range("The seed", seed, 0)
-    require_room(snapshots * length * width, 4, "The plume has too many snapshots or cells")
+    require_memory(4 * snapshots * length * width, "A plume of this size")
     rng = np.random.default_rng(seed)
     wind, gust_along, gust_across = 0.94, 0.2, 0.08
     source_y = width // 2

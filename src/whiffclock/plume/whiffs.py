@@ -100,12 +100,12 @@ def time_chunks(field: Field) -> Iterator[slice]:
 
 
 def start_cells(start: Whiffs, settings: WorldSettings) -> np.ndarray:
-    """D_init as int32[n, 2]: cells that whiff at least once in ``start``, outside the source disc."""
+    """D_init as int32[n, 2]: cells with at least one whiff in ``start``, outside the source disc."""
     x, y = np.nonzero(start.ever())
     outside = (x - start.source[0]) ** 2 + (y - start.source[1]) ** 2 > settings.radius**2
     cells = np.stack([x[outside], y[outside]], axis=1).astype(np.int32)
     none = f"No cell outside the source region ever reaches the start threshold {start.threshold:g}"
-    require(len(cells) > 0, f"{none}, so there is nowhere to start from; lower the start threshold.")
+    require(len(cells) > 0, f"{none}, so no search can start; lower the start threshold.")
     return cells
 
 

@@ -36,8 +36,8 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
     if path.suffix == ".npz":
         too_large = f"{plume.origin} is too large for {path.name}, which is written in one piece"
         require(isinstance(plume.field, np.ndarray), f"{too_large}; take .npy, .nc or .zarr.")
-        said = {name: np.array(getattr(plume, name)) for name in ("source", "origin", "fingerprint")}
-        write_npz(path, {"field": np.asarray(plume.field), **said})
+        about = {name: np.array(getattr(plume, name)) for name in ("source", "origin", "fingerprint")}
+        write_npz(path, {"field": np.asarray(plume.field), **about})
         return
     if path.suffix == ".zarr":
         replaced = not path.exists() or is_zarr(path)

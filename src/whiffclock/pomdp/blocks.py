@@ -19,11 +19,11 @@ from itertools import chain
 
 import numpy as np
 
-from whiffclock.params import require
+from whiffclock.params import require, require_memory
 from whiffclock.pomdp.alpha import merge_classes, spread_block
 from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
 from whiffclock.pomdp.model import Edges, Spread, Vectors
-from whiffclock.pomdp.tabular import PartialVector, TabularModel, outcomes, ranges, require_memory
+from whiffclock.pomdp.tabular import PartialVector, TabularModel, outcomes, ranges
 
 _MOST_ACTIONS = 10_000
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from whiffclock.params import MOST_WHOLE, Settings, require, require_range
+from whiffclock.params import LARGEST_INT, Settings, require, require_range
 
 Sampling = Literal["mixed", "published", "policy"]
 
@@ -30,7 +30,7 @@ class SolverSettings(Settings):
             value = getattr(self, name)
             if value is not None:
                 require(value >= 0, f"{name} is {value:g}; it must be 0 or more.")
-                require_range(name, value, 0, 1e9 if name == "seconds" else MOST_WHOLE)
+                require_range(name, value, 0, 1e9 if name == "seconds" else LARGEST_INT)
         require(self.gap >= 0, f"The gap is {self.gap:g}; it must be 0 or more.")
         require(self.megabytes > 0, f"The memory limit is {self.megabytes:g} MB; it must be positive.")
         require(

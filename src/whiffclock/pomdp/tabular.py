@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from whiffclock.params import MOST_BYTES, require
+from whiffclock.params import require, require_memory
 
 SUM_TOLERANCE = 1e-4
 """Allowed deviation of a sum of probabilities from one, since files print few digits; readers then rescale them."""
@@ -77,12 +77,6 @@ class PartialVector(NamedTuple):
     states: np.ndarray
     values: np.ndarray
     action: int
-
-
-def require_memory(needed: float, what: str) -> None:
-    """Refuse ``what`` before it is allocated if that would need too many bytes."""
-    gib = f"{needed / 2**30:,.1f} GiB of memory, and {MOST_BYTES / 2**30:g} are allowed"
-    require(needed <= MOST_BYTES, f"{what} would take {gib}.")
 
 
 def outcomes(transition: sp.csr_array, observation: sp.csr_array) -> tuple[np.ndarray, ...]:

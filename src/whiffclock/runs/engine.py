@@ -50,7 +50,7 @@ class EngineSettings(Settings):
     def __post_init__(self) -> None:
         if self.scheduler is not None:
             dask = self.engine in (EngineSettings.engine, "dask")
-            require(dask, f"A scheduler belongs to the engine dask; the engine is {self.engine}.")
+            require(dask, f"A scheduler needs the engine dask; the engine is {self.engine}.")
             require(self.workers is None, "The number of workers is that of the cluster; leave out --workers.")
             object.__setattr__(self, "engine", "dask")
         known = self.engine in ("threads", "processes", "dask")
@@ -101,7 +101,7 @@ def run_jobs(jobs: Sequence[Work[Result]], workers: int, progress: Callable[[int
                 outcomes.put((i, None, error))
                 stop.set()
 
-    # A pool's wait() holds a lock per pending job, and Ctrl-C in the middle of it leaves some locked for ever;
+    # A pool's wait() holds a lock per pending job, and Ctrl-C in the middle of it leaves some locked forever;
     # a queue does not have this problem.
     threads = [threading.Thread(target=work, daemon=True) for _ in range(max(1, min(workers, len(jobs))))]
     results: dict[int, Result] = {}

@@ -28,8 +28,8 @@ from whiffclock.runs.store import Label, Store
 SEARCHES_PER_SECOND = 270_000
 #: Called with the amount of work done since the last call, in searches; raises to stop.
 Tick = Callable[[int], None]
-#: Metadata of a field that does not affect the result.
-CARRIED = {"described": False}
+#: Metadata of a field that is not part of the description, and so not of the key.
+NOT_IN_KEY = {"described": False}
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Job:
 
     @property
     def agent(self) -> str:
-        """The kind of agent that it is about: that of its policy."""
+        """Kind of agent; by default that of its policy."""
         return self.needs["policy"].agent
 
     @property

@@ -27,7 +27,7 @@ from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.pomdp.solver import Progress, Report, solve
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
-from whiffclock.runs.jobs import CARRIED, SEARCHES_PER_SECOND, Job, Tick, require_plume
+from whiffclock.runs.jobs import NOT_IN_KEY, SEARCHES_PER_SECOND, Job, Tick, require_plume
 from whiffclock.runs.store import damaged_record
 
 # Approximate cost on one core, in searches.
@@ -123,16 +123,16 @@ class Given(Job):
 
     name: str
     digest: str
-    policy: Policy = field(metadata=CARRIED, compare=False, repr=False)
+    policy: Policy = field(metadata=NOT_IN_KEY, compare=False, repr=False)
 
     @classmethod
     def of(cls, policy: Policy) -> Given:
-        """A table policy or a belief policy; for others, give a digest by hand."""
+        """A table policy or a belief policy; for others, use ``Given(name, digest, policy)``."""
         if isinstance(policy, TablePolicy):
             content = [repr(policy.memory.spec).encode(), policy.actions.astype(np.int8).tobytes()]
         else:
             if not isinstance(policy, BeliefPolicy):
-                raise InputError(f"The policy {policy.name} is of an unknown kind; give a digest of it by hand.")
+                raise InputError(f"The policy {policy.name} is of an unknown kind; use Given(name, digest, policy).")
             arrays = belief_policy_arrays(policy)
             arrays["header"] = np.array(policy.model.discount)  # not what it was made from, nor the version
             content = [f"{name} {values.shape}".encode() + values.tobytes() for name, values in arrays.items()]
@@ -183,7 +183,7 @@ class Evaluate(Job):
         starts = _STARTS.get(key)
         if starts is None:
             starts = make_starts(plume, self.threshold, self.world, self.settings, self.horizon)
-            starts = starts if self.sampled is None else starts.some(sample(starts, self.sampled))
+            starts = starts if self.sampled is None else starts.take(sample(starts, self.sampled))
             if len(_STARTS) > 64:
                 _STARTS.clear()
             _STARTS[key] = starts

@@ -14,10 +14,10 @@ import queue
 import shutil
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from graphlib import TopologicalSorter
 from importlib.util import find_spec
@@ -29,7 +29,7 @@ from typing import Any, Self
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.children import obey_parent
+from whiffclock.children import end_with_parent
 from whiffclock.params import InputError, require
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import Whiffs
@@ -40,7 +40,7 @@ from whiffclock.runs.store import Store
 Arrays = dict[str, np.ndarray]
 
 #: Jobs submitted at the same time; the others wait here, not in the memory of a scheduler.
-_MOST_HANDED_OUT = 1000
+_MOST_SUBMITTED = 1000
 #: How often local processes are started again after one of them died.
 _MOST_DEATHS = 3
 _MOST_PLUMES = 16
@@ -66,7 +66,7 @@ def perform(
         if not plume.has_whiffs(threshold):
             array = np.load(record) if isinstance(record, Path) else _writable(record)
             plume.add_whiffs(Whiffs(array, plume.field.shape[2], threshold, plume.source))
-    store = Sent({key: {name: _writable(a) for name, a in arrays.items()} for key, arrays in needed.items()})
+    store = MemoryStore({key: {name: _writable(a) for name, a in arrays.items()} for key, arrays in needed.items()})
     run(job, plume, store)
     return store.arrays[job.key], time.thread_time() - start
 
@@ -76,7 +76,7 @@ def _writable(array: np.ndarray) -> np.ndarray:
     return array if array.flags.writeable else array.copy()
 
 
-class Sent(JobStore):
+class MemoryStore(JobStore):
     """Results in memory, by key: those sent with a job, and its own."""
 
     def __init__(self, arrays: dict[str, Arrays]) -> None:
@@ -91,10 +91,6 @@ class Sent(JobStore):
 
     def save(self, job: Job, result: Any) -> None:
         self.arrays[job.key] = job.pack(result)
-
-
-def _put(finished: queue.SimpleQueue[tuple[str, Future]], key: str, future: Future) -> None:
-    finished.put((key, future))
 
 
 def _needed(job: Job, plume: Plume, store: JobStore) -> dict[str, Arrays]:
@@ -130,41 +126,48 @@ class Remote:
         raise error
 
     def __call__(self, jobs: Sequence[Job], plume: Plume, store: JobStore, progress: Tick | None) -> list[float]:
-        todo, light, seconds = {job.key: job for job in jobs}, plume.without_field(), dict[str, float]()
-        order = TopologicalSorter({job.key: {o.key for o in nested(job)} & todo.keys() for job in jobs})
+        todo, seconds = {job.key: job for job in jobs}, dict[str, float]()
+        order = TopologicalSorter({job.key: {other.key for other in nested(job)} & todo.keys() for job in jobs})
         order.prepare()
-        ready, handed = deque(order.get_ready()), dict[str, Future]()
-        finished: queue.SimpleQueue[tuple[str, Future]] = queue.SimpleQueue()
+        ready = deque(todo[key] for key in order.get_ready())
+        with closing(self._results(ready, plume, store)) as results:
+            for job, arrays, spent in results:
+                store.save(job, job.unpack(arrays, plume, Path(job.key)))
+                seconds[job.key] = spent
+                order.done(job.key)
+                ready.extend(todo[key] for key in order.get_ready())
+                if progress is not None:
+                    progress(job.cost(plume))
+        return [seconds[job.key] for job in jobs]
+
+    def _results(self, ready: deque[Job], plume: Plume, store: JobStore) -> Generator[tuple[Job, Arrays, float]]:
+        """Submit the jobs in ``ready``, to which the caller may add others; yields results as they come."""
+        light, running = plume.without_field(), dict[Future[tuple[Arrays, float]], Job]()
+        finished: queue.SimpleQueue[Future[tuple[Arrays, float]]] = queue.SimpleQueue()
         try:
-            while order.is_active():
+            while ready or running:
                 try:
-                    while ready and len(handed) < _MOST_HANDED_OUT:
-                        job = todo[key := ready[0]]
+                    while ready and len(running) < _MOST_SUBMITTED:
+                        job = ready[0]
                         words = {threshold: self._words(plume, threshold) for threshold in job.thresholds}
-                        handed[key] = self.submit(job, light, words, _needed(job, plume, store), __version__)
-                        handed[ready.popleft()].add_done_callback(partial(_put, finished, key))
-                    key, future = finished.get(timeout=0.2)  # waking up lets the main thread see Ctrl-C everywhere
-                    if handed.get(key) is not future:
+                        future = self.submit(job, light, words, _needed(job, plume, store), __version__)
+                        running[future] = ready.popleft()
+                        future.add_done_callback(finished.put)
+                    future = finished.get(timeout=0.2)  # waking up lets the main thread see Ctrl-C everywhere
+                    if future not in running:
                         continue  # of workers that have been replaced
-                    arrays, seconds[key] = future.result()
+                    arrays, seconds = future.result()
                 except queue.Empty:
                     continue
                 except (Exception, CancelledError) as error:
                     self.restart(error)
-                    ready.extendleft(reversed(handed))
-                    handed.clear()
+                    ready.extendleft(reversed(running.values()))
+                    running.clear()
                     continue
-                job = todo[key]
-                store.save(job, job.unpack(arrays, plume, Path(key)))
-                del handed[key]
-                order.done(key)
-                ready.extend(order.get_ready())
-                if progress is not None:
-                    progress(job.cost(plume))
+                yield running.pop(future), arrays, seconds
         finally:
-            for future in handed.values():
+            for future in running:
                 future.cancel()
-        return [seconds[job.key] for job in jobs]
 
     def _words(self, plume: Plume, threshold: float) -> Any:
         name = plume.fingerprint, threshold
@@ -210,7 +213,7 @@ class Processes(Remote):
 
 
 def _begin(folder: Path) -> None:
-    obey_parent(partial(shutil.rmtree, folder, ignore_errors=True))
+    end_with_parent(partial(shutil.rmtree, folder, ignore_errors=True))
 
 
 class Cluster(Remote):

@@ -63,13 +63,13 @@ class Label:
     @cached_property
     def key(self) -> str:
         """Twenty hex digits that change with the kind, the format and any value of the description."""
-        said = {"kind": self.kind, "format": self.format, "description": self.description}
-        return hashlib.sha256(canonical(said).encode()).hexdigest()[:20]
+        content = {"kind": self.kind, "format": self.format, "description": self.description}
+        return hashlib.sha256(canonical(content).encode()).hexdigest()[:20]
 
     def to_json(self) -> str:
         """The label in a record's file, with its key and a checksum."""
-        said = asdict(self) | {"key": self.key}
-        return canonical(said | {_CHECK: _check(said)})
+        content = asdict(self) | {"key": self.key}
+        return canonical(content | {_CHECK: _check(content)})
 
     @classmethod
     def from_dict(cls, written: dict[str, Any]) -> Label:
@@ -77,9 +77,9 @@ class Label:
         own = {name: value for name, value in written.items() if name in cls.__dataclass_fields__}
         label = convert(own, cls, "its label is wrong")
         if _CHECK in written:
-            said = {name: value for name, value in written.items() if name != _CHECK}
-            require(written[_CHECK] == _check(said), "its label contradicts itself")
-            label.__dict__["key"] = said.get("key")  # which the checksum covers
+            content = {name: value for name, value in written.items() if name != _CHECK}
+            require(written[_CHECK] == _check(content), "its label contradicts itself")
+            label.__dict__["key"] = content.get("key")  # which the checksum covers
         require(label.key == written.get("key"), "its label contradicts itself")
         return label
 
@@ -164,7 +164,7 @@ class Store:
         label, path = Label(kind, description), self.path(kind, description)
         for name, values in arrays.items():
             require(name not in _RESERVED, f"A record cannot have an array called {name}; choose another name.")
-            require(not np.asarray(values).dtype.hasobject, f"The array {name} holds objects; a record holds numbers.")
+            require(not np.asarray(values).dtype.hasobject, f"The array {name} holds Python objects, not numbers.")
         if path.is_file():
             _require_same(path, read_label(path), label)
         ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
@@ -196,7 +196,7 @@ class Store:
 
 
 def read_record(path: Path) -> Record:
-    """A whole record; foreign and damaged files are refused."""
+    """A whole record; other files and damaged ones are refused."""
     arrays, label = _read(path, None)
     return Record(label, {name: values for name, values in arrays.items() if name not in ("label", DIGEST)})
 
@@ -242,9 +242,9 @@ def canonical(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def _check(said: dict[str, Any]) -> str:
+def _check(content: dict[str, Any]) -> str:
     """The checksum of a label."""
-    return hashlib.sha256(canonical(said).encode()).hexdigest()[:8]
+    return hashlib.sha256(canonical(content).encode()).hexdigest()[:8]
 
 
 def _read(path: Path, only: tuple[str, ...] | None) -> tuple[dict[str, np.ndarray], Label]:

@@ -164,7 +164,7 @@ def _open(name: str, folder: Path, grid: Grid) -> Plume:
 
 
 def _tests(grid: Grid, plumes: Mapping[str, Plume]) -> list[Evaluate]:
-    """A test for each point and seed; a point that cannot run is refused, and one that is there twice."""
+    """A test for each point and seed; a point that cannot run, or is there twice, is refused."""
     fixed = {name: values[0] for name, values in grid.values.items() if name not in grid.swept and name != "seeds"}
     tests: list[Evaluate] = []
     points: dict[str, dict[str, Any]] = {}
@@ -182,7 +182,7 @@ def _tests(grid: Grid, plumes: Mapping[str, Plume]) -> list[Evaluate]:
         except InputError as error:
             raise _refused(grid, point, str(error)) from error
         other = points.setdefault(test.key, swept)
-        require(other is swept, f"These points of the sweep are the same: {_said(other)}; {_said(swept)}.")
+        require(other is swept, f"These points of the sweep are the same: {_text_of(other)}; {_text_of(swept)}.")
         tests += [replace(test, policy=replace(training(test), seed=seed)) for seed in grid.values["seeds"]]
     return tests
 
@@ -205,11 +205,11 @@ def _refused(grid: Grid, point: Mapping[str, Any], sentence: str) -> InputError:
     """An error that names its point: the swept settings, and others that the sentence mentions."""
     named = [name for name in point if name in grid.swept or re.search(rf"\b{name.rpartition('.')[2]}\b", sentence)]
     lines = {name: grid.place.line(name) for name in named}
-    said = [_said({name: point[name]}) + f" (line {line})" * (line is not None) for name, line in lines.items()]
-    return grid.place.refusal(f"{' and '.join(said)}: {sentence}" if said else sentence)
+    texts = [_text_of({name: point[name]}) + f" (line {line})" * (line is not None) for name, line in lines.items()]
+    return grid.place.refusal(f"{' and '.join(texts)}: {sentence}" if texts else sentence)
 
 
-def _said(point: Mapping[str, Any]) -> str:
+def _text_of(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {spelled(_label(value))}" for name, value in point.items())
 
 

@@ -22,7 +22,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from whiffclock.archive import first_line
+from whiffclock.archive import first_line, read_text
 from whiffclock.memory import MAKERS, parse_memory
 from whiffclock.params import (
     ENVIRONMENTS,
@@ -89,7 +89,7 @@ def read_sweep(source: Path | str | Mapping[str, Any]) -> Grid:
     """A sweep from a TOML file, or from a dictionary of the same contents."""
     if isinstance(source, Mapping):
         return _grid(source, Place())
-    place = Place(Path(source), _text(Path(source)))
+    place = Place(Path(source), read_text(Path(source), "sweep file", _LONGEST_FILE))
     try:
         content = tomllib.loads(place.text)
     except (ValueError, RecursionError) as error:
@@ -98,21 +98,6 @@ def read_sweep(source: Path | str | Mapping[str, Any]) -> Grid:
         return _grid(content, place)
     except RecursionError as error:
         raise place.refusal("tables are nested too deeply; the one table of a sweep is evaluation.") from error
-
-
-def _text(path: Path) -> str:
-    require(path.is_file(), f"There is no sweep file at {path}.")
-    try:
-        content = path.read_bytes() if path.stat().st_size <= _LONGEST_FILE else None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    if content is None:
-        raise InputError(f"{path} is not a sweep file: it has more than {_LONGEST_FILE:,} bytes.")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise Place(path).refusal("this is not text in UTF-8.", line=line) from error
 
 
 def _syntax_error(place: Place, message: str) -> InputError:

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import with_options
 from whiffclock.cli.plume import plume_app
 from whiffclock.cli.plume.export import Files, read_and_written
-from whiffclock.cli.words import described
 
 
 @plume_app.command()
-@described
+@with_options
 def calibrate(
     *,
     files: Files,
@@ -31,8 +31,8 @@ def calibrate(
     Example: whiffclock plume calibrate mine.npz matched.npz --target dns
     """
     from whiffclock.paper.plume.tables import calibration_table
+    from whiffclock.plume.calibration import before_and_after, read_target
     from whiffclock.plume.calibration import calibrate as run
-    from whiffclock.plume.calibration import compared, read_target
     from whiffclock.plume.files import write_plume
 
     raw, out = read_and_written(files, force)
@@ -40,7 +40,7 @@ def calibrate(
     plume = opt.read_plume(raw, reading)
     with opt.messages.status("calibrating"):
         mapped = run(plume, wanted)
-        rows = compared(plume, mapped, wanted)
+        rows = before_and_after(plume, mapped, wanted)
     write_plume(mapped, out)
     if json:
         facts = {"file": str(out), "plume": mapped.origin, "fingerprint": mapped.fingerprint}

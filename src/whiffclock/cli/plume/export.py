@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.plume import plume_app
-from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import InputError, require
 from whiffclock.plume.layouts import ReadSettings
 
@@ -32,27 +32,27 @@ def parse_crop(text: str) -> tuple[int, int, int, int]:
     return x0, x1, y0, y1
 
 
-_WORDS = {
-    "key": Word("NAME"),
-    "axes": Word("tyx"),
-    "crop": Word("X0:X1,Y0:Y1", parse_crop),
-    "downsample": Word("N"),
-    "background": Word("N"),
-    "source": opt.SOURCE_WORD,
+_SPECS = {
+    "key": OptionSpec("NAME"),
+    "axes": OptionSpec("tyx"),
+    "crop": OptionSpec("X0:X1,Y0:Y1", parse_crop),
+    "downsample": OptionSpec("N"),
+    "background": OptionSpec("N"),
+    "source": opt.SOURCE_SPEC,
 }
 Files = Annotated[
     list[Path],
     typer.Argument(metavar="[PLUME] FILE", help="Plume to read (default: the built-in one), file to write."),
 ]
-Reading = Annotated[ReadSettings, Spelling(_WORDS, panel="Reading")]
+Reading = Annotated[ReadSettings, OptionGroup(_SPECS, panel="Reading")]
 
 
 @plume_app.command()
-@described
+@with_options
 def export(
     *,
     files: Files,
-    frames: Annotated[str | None, "Snapshots to keep; END is excluded.", Word("FIRST:END")] = None,
+    frames: Annotated[str | None, "Snapshots to keep; END is excluded.", OptionSpec("FIRST:END")] = None,
     reading: Reading,
     force: opt.Force = False,
     json: opt.AsJson = False,

@@ -7,26 +7,26 @@ from typing import Annotated
 import typer
 
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.plume import plume_app
-from whiffclock.cli.words import Word, described
 from whiffclock.params import ENVIRONMENTS, environment_name, require
 from whiffclock.plume.layouts import ReadSettings
 
 _WHIFFS = f"Whiff threshold: a number, or {', '.join(ENVIRONMENTS)}."
 _PARSE = partial(opt.parse_threshold, option="--threshold")
-Threshold = Annotated[float, _WHIFFS, Word("C|NAME", _PARSE, environment_name)]
-Page = Annotated[Path | None, "Draw the statistics: .png, .pdf or .svg.", Word("FILE")]
+Threshold = Annotated[float, _WHIFFS, OptionSpec("C|NAME", _PARSE, environment_name)]
+Picture = Annotated[Path | None, "Draw the statistics: .png, .pdf or .svg.", OptionSpec("FILE")]
 _DENSE = ENVIRONMENTS["dense"]
 
 
 @plume_app.command()
-@described
+@with_options
 def inspect(
     *,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Plume; default: the built-in one.")] = None,
     reading: opt.Source,
     threshold: Threshold = _DENSE,
-    out: Page = None,
+    out: Picture = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
@@ -37,7 +37,7 @@ def inspect(
     from whiffclock.paper.plume.tables import statistics_tables
     from whiffclock.plume.statistics import plume_statistics
 
-    check_page(out, force)
+    require_picture(out, force)
     plume = opt.read_plume(file, reading)
     with opt.messages.status("measuring"):
         statistics = plume_statistics(plume, threshold)
@@ -55,17 +55,17 @@ def inspect(
         with opt.messages.status("drawing"):
             shown = [c for c in sorted({*ENVIRONMENTS.values(), threshold}) if plume.reaches(c)]
             plume_page(plume, [statistics if c == threshold else plume_statistics(plume, c) for c in shown], out)
-        opt.messages.print(f"Page: {out}")
+        opt.say(f"Picture: {out}")
 
 
 @plume_app.command()
-@described
+@with_options
 def compare(
     *,
     a: Annotated[Path | None, typer.Argument(metavar="[A]", help="Plume; default: the built-in one.")] = None,
     b: Annotated[Path | None, typer.Argument(metavar="[B]", help="Second plume; default: the DNS.")] = None,
     threshold: Threshold = _DENSE,
-    out: Page = None,
+    out: Picture = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
 ) -> None:
@@ -79,7 +79,7 @@ def compare(
 
     known = b is not None or threshold == dns.THRESHOLD
     require(known, f"The statistics of the DNS are at {dns.THRESHOLD:g}; at {threshold:g}, give a second plume.")
-    check_page(out, force)
+    require_picture(out, force)
     plumes = [opt.read_plume(path, ReadSettings()) for path in ((a,) if b is None else (a, b))]
     with opt.messages.status("measuring"):
         measured = [plume_statistics(plume, threshold) for plume in plumes]
@@ -99,12 +99,12 @@ def compare(
         from whiffclock.paper.plume.page import comparison_page
 
         comparison_page(measured, ["A", "B"][: len(measured)], out)
-        opt.messages.print(f"Page: {out}")
+        opt.say(f"Picture: {out}")
 
 
-def check_page(out: Path | None, force: bool) -> None:
-    """Refuse a page that cannot be drawn, before any work is done."""
+def require_picture(out: Path | None, force: bool) -> None:
+    """Refuse, before any work, a picture that cannot be written."""
     if out is not None:
-        require(out.suffix in (".png", ".pdf", ".svg"), f"--out is {out}; a page ends in .png, .pdf, .svg.")
+        require(out.suffix in (".png", ".pdf", ".svg"), f"--out is {out}; it must end in .png, .pdf or .svg.")
         require(not out.is_dir(), f"--out is {out}, which is a folder; name a file.")
         opt.require_new(out, force)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.plume import plume_app
-from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import require
 from whiffclock.plume.simulate.recipe import SimulationSettings
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from whiffclock.plume import Plume
 
 Out = Annotated[Path, typer.Argument(metavar="FILE.npz", help="Where to write the plume.")]
-_POINTS = Word("NX,NY,NZ", partial(opt.parse_whole_numbers, option="--points", example="96,96,32"))
-_WORDS = {
+_POINTS = OptionSpec("NX,NY,NZ", partial(opt.parse_whole_numbers, option="--points", example="96,96,32"))
+_SPECS = {
     "points": _POINTS,
-    "roughness_drag": Word(name="roughness"),
-    "walk": Word(name="eddy_diffusivity"),
-    "memory": Word(name="eddy_time"),
-    "target": Word("dns|FILE|none"),
+    "roughness_drag": OptionSpec(name="roughness"),
+    "walk": OptionSpec(name="eddy_diffusivity"),
+    "memory": OptionSpec(name="eddy_time"),
+    "target": OptionSpec("dns|FILE|none"),
 }
-Simulation = Annotated[SimulationSettings, Spelling(_WORDS)]
+Simulation = Annotated[SimulationSettings, OptionGroup(_SPECS)]
 
 
 @plume_app.command()
-@described
+@with_options
 def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> None:
     """Simulate a turbulent channel flow with a point source of odor. The defaults make the built-in plume.
 
@@ -55,7 +55,7 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
 
 
 @plume_app.command()
-@described
+@with_options
 def standin(
     out: Out,
     snapshots: Annotated[int, "Number of snapshots."] = 2598,

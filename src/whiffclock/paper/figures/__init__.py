@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from whiffclock.archive import write_whole
-from whiffclock.children import obey_parent
+from whiffclock.children import end_with_parent
 from whiffclock.paper.dataset import Datasets, in_order
 from whiffclock.paper.figures.words import Table
 from whiffclock.params import require
@@ -108,7 +108,7 @@ def _render_apart(figures: Sequence[str], data: Datasets, out: Path, workers: in
 
 
 def _begin() -> None:
-    obey_parent()
+    end_with_parent()
     gc.disable()
 
 

@@ -39,7 +39,7 @@ class Filaments:
 
     @property
     def _gust_speed(self) -> float:
-        """Standard deviation of the random velocity: diffusivity = variance times memory."""
+        """Standard deviation of the random velocity: diffusivity (walk) = variance times correlation time (memory)."""
         return math.sqrt(self.settings.walk / self.settings.memory)
 
     def predict(self, flow: ChannelFlow) -> None:

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from whiffclock.params import Settings, require, require_positive, require_range, require_room
+from whiffclock.params import Settings, require, require_memory, require_positive, require_range
 
 
 def _require_not_negative(settings: Settings, *names: str) -> None:
@@ -46,7 +46,8 @@ class FlowSettings(Settings):
 class OdorSettings(Settings):
     """A point source of odor in the flow, as thin filaments. Lengths in cells, times in snapshots.
 
-    ``walk`` and ``memory`` are the options --eddy-diffusivity and --eddy-time.
+    ``walk`` and ``memory``, the options --eddy-diffusivity and --eddy-time, are diffusivity and correlation time of the
+    eddies that are smaller than the grid of the flow. Stored plumes contain these names.
     """
 
     source_height: Annotated[float, "Height of the source, in cells."] = 5.04
@@ -86,8 +87,8 @@ class SimulationSettings(Settings):
         require_positive(self, "length", "width", "steps")
         require(self.snapshots >= 2, f"The number of snapshots is {self.snapshots}; it must be at least 2.")
         _require_not_negative(self, "spin_up", "fill", "seed")
-        require_room(self.snapshots * self.length * self.width, 4, "The plume has too many snapshots or cells")
-        require_room(math.prod(self.flow.points), 100, "The flow has too many points")
+        require_memory(4 * self.snapshots * self.length * self.width, "A plume of this size")
+        require_memory(100 * math.prod(self.flow.points), "A flow with this many points")
         for name in ("source_height", "slice_height"):
             value = getattr(self.odor, name)
             top = self.flow.depth

@@ -19,9 +19,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from whiffclock.params import InputError, require
+from whiffclock.params import InputError, require, require_memory
 from whiffclock.pomdp.files.source import LARGEST
-from whiffclock.pomdp.tabular import TabularModel, entries_of_rows, require_memory
+from whiffclock.pomdp.tabular import TabularModel, entries_of_rows
 
 
 @dataclass(frozen=True)

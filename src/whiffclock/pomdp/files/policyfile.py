@@ -28,10 +28,10 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from whiffclock.archive import write_whole
-from whiffclock.params import require
+from whiffclock.params import require, require_memory
 from whiffclock.pomdp.files.source import Source, Words
 from whiffclock.pomdp.files.xmltree import Element, read_xml
-from whiffclock.pomdp.tabular import PartialVector, TabularModel, require_memory
+from whiffclock.pomdp.tabular import PartialVector, TabularModel
 
 _SCHEMA = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:noNamespaceSchemaLocation="policyx.xsd"'
 _WORD = re.compile(r'"[^"]*"|=>|[{}\[\],]|[^\s{}\[\],="]+|\S')

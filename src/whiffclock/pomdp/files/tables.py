@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from whiffclock.params import InputError
+from whiffclock.params import InputError, require_memory
 from whiffclock.pomdp.files.source import Source
-from whiffclock.pomdp.tabular import SUM_TOLERANCE, entries_of_rows, require_memory
+from whiffclock.pomdp.tabular import SUM_TOLERANCE, entries_of_rows
 
 #: Bytes that an entry takes while the table is put together.
 _BYTES = 80

@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.bayes import World
 from whiffclock.cli.plume.export import Reading
 from whiffclock.cli.plume.make import Simulation
 from whiffclock.cli.pomdp import Solver, with_budget
 from whiffclock.cli.train import Learning
-from whiffclock.cli.words import Spelling, Word, described
 from whiffclock.params import (
     BayesSettings,
     EvaluationSettings,
@@ -78,16 +78,16 @@ def corner(text):
     return tuple(map(int, text.split(",")))
 
 
-WORDS = {
-    "corner": Word("X,Y", corner, name="place"),
-    "limit": Word("C|none", lambda t: None if t == "none" else float(t)),
+SPECS = {
+    "corner": OptionSpec("X,Y", corner, name="place"),
+    "limit": OptionSpec("C|none", lambda t: None if t == "none" else float(t)),
 }
 
 
-SPELLED = Annotated[Outer, Spelling(WORDS)]
+GROUPED = Annotated[Outer, OptionGroup(SPECS)]
 
 
-def called(*words, hint=SPELLED):
+def called(*words, hint=GROUPED):
     """What a command gets, and the help it shows."""
     got = []
 
@@ -95,13 +95,13 @@ def called(*words, hint=SPELLED):
         *,
         file: Annotated[Path | None, typer.Argument(help="A file.")] = None,
         settings: hint,
-        many: Annotated[list[str] | None, "Many.", Word("NAME", short="-m")] = None,
+        many: Annotated[list[str] | None, "Many.", OptionSpec("NAME", short="-m")] = None,
         needed: Annotated[int, "Needed."],
     ):
         got.append((file, settings, many, needed))
 
     only = typer.Typer()
-    only.command()(described(command))
+    only.command()(with_options(command))
     done = CliRunner().invoke(only, list(words), env={"COLUMNS": "80"})
     return got[0] if got else done
 
@@ -135,7 +135,7 @@ def test_help_comes_from_the_settings():
 
 
 def test_some_settings_only():
-    hint = Annotated[Outer, Spelling(WORDS, only=("off", "depth"))]
+    hint = Annotated[Outer, OptionGroup(SPECS, only=("off", "depth"))]
     shown = called("--help", hint=hint).stdout
     assert "--off" in shown
     assert "--depth" in shown

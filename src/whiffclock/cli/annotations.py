@@ -1,4 +1,4 @@
-"""Options from descriptions: of the parameters of a command, and of the settings that it takes.
+"""Options from the annotations of a command's parameters, and of the settings that it takes.
 
 A parameter or a setting that is annotated with a description is an option. A parameter whose type is a dataclass
 becomes the options of its fields, in a panel of their own in the help; the command gets the validated object.
@@ -39,34 +39,34 @@ def changed_options(settings: Any, **special: str) -> str:
 
 
 @dataclass(frozen=True)
-class Word:
-    """How an option is written, where that does not follow from the setting; given after the description."""
+class OptionSpec:
+    """What an option has beside the name and the type of its setting; given after the description."""
 
     metavar: str | None = None
     read: Callable[[str], Any] | None = None  # from text to value
     write: Callable[[Any], str] = written  # the inverse, to show the default
-    name: str = ""  # of the option, if it is not that of the setting
+    name: str = ""  # of the option, if it differs from that of the setting
     short: str = ""
     note: str = ""  # at the end of the description
     optional: bool = False  # without the option the value is None, whatever the default of the setting
 
 
 @dataclass(frozen=True)
-class Spelling:
-    """Annotation of a dataclass: how some fields are written, which fields are options (default: all), the panel."""
+class OptionGroup:
+    """Annotation of a dataclass: specs of some fields, which fields are options (default: all), panel in the help."""
 
-    words: Mapping[str, Word] = field(default_factory=dict)
+    specs: Mapping[str, OptionSpec] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     panel: str = ""
 
 
-def described(command: Callable[..., None]) -> Callable[..., None]:
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Decorate a command: make options from the descriptions of its parameters and settings."""
     hints = get_type_hints(command, include_extras=True)
     parts: dict[str, Part] = {}
     for name, own in signature(command).parameters.items():
         plain = [own.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)], itemgetter(name)
-        parts[name] = _part(name, hints[name], own.default, Spelling()) or plain
+        parts[name] = _part(name, hints[name], own.default, OptionGroup()) or plain
     parameters, make = _together(command, parts)
 
     @wraps(command)
@@ -84,30 +84,30 @@ def _together(whole: Callable[..., Any], parts: Mapping[str, Part]) -> Part:
     return parameters, lambda given: whole(**{name: make(given) for name, (_, make) in parts.items()})
 
 
-def _part(name: str, hint: Any, default: Any, spelling: Spelling) -> Part | None:
+def _part(name: str, hint: Any, default: Any, group: OptionGroup) -> Part | None:
     """The options of a dataclass, or the option of a type with a description; None if it is neither."""
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if isinstance(kind, type) and is_dataclass(kind):
         hints, panel = get_type_hints(kind, include_extras=True), kind.__name__.removesuffix("Settings")
-        how = replace(notes[0] if notes else spelling, panel=(notes[0].panel if notes else "") or panel)
+        how = replace(notes[0] if notes else group, panel=(notes[0].panel if notes else "") or panel)
         parts = {f.name: _part(f.name, hints[f.name], f.default, how) for f in fields(kind)}
         return _together(kind, {name: part for name, part in parts.items() if part is not None})
-    if not notes or not isinstance(notes[0], str) or name not in (spelling.only or (name,)):
+    if not notes or not isinstance(notes[0], str) or name not in (group.only or (name,)):
         return None
-    text, word = (*notes, Word())[:2]
-    return _option(name, kind, default, text, spelling.words.get(name, word), spelling.panel or None)
+    text, spec = (*notes, OptionSpec())[:2]
+    return _option(name, kind, default, text, group.specs.get(name, spec), group.panel or None)
 
 
-def _option(name: str, kind: Any, default: Any, text: str, word: Word, panel: str | None) -> Part:
-    name, metavar, read = word.name or name, word.metavar, word.read
-    default = None if word.optional else ... if default is Parameter.empty else default
+def _option(name: str, kind: Any, default: Any, text: str, spec: OptionSpec, panel: str | None) -> Part:
+    name, metavar, read = spec.name or name, spec.metavar, spec.read
+    default = None if spec.optional else ... if default is Parameter.empty else default
     metavar = metavar or _METAVARS.get(kind)
     if get_origin(kind) is Literal:
         kind, metavar = str, "|".join(get_args(kind))
     if read is not None:
-        kind, default = (str | None, None) if default is None else (str, word.write(default))
-    names = [f"--{name.replace('_', '-')}", word.short] if default is not True else []
-    about: dict[str, Any] = {"metavar": metavar, "help": text + word.note, "rich_help_panel": panel}
+        kind, default = (str | None, None) if default is None else (str, spec.write(default))
+    names = [f"--{name.replace('_', '-')}", spec.short] if default is not True else []
+    about: dict[str, Any] = {"metavar": metavar, "help": text + spec.note, "rich_help_panel": panel}
     option = typer.Option(default, *filter(None, names), **about)
 
     def make(given: dict[str, Any]) -> Any:
