@@ -244,7 +244,7 @@ def headline(description: dict[str, Any]) -> str:
 
 def _settings(description: dict[str, Any]) -> Iterator[str]:
     """The settings by which agents of one kind differ, in a few words each."""
-    part = _part(description, "dense") or description  # 2Q^h is with_options by one of the two it is made of
+    part = _part(description, "dense") or description  # 2Q^h is described by one of the two it is made of
     memory, learning, world, solver = (_part(part, name) for name in ("memory", "learning", "world", "solver"))
     if taus := [description["tau"]] if "tau" in description else memory.get("taus"):
         yield f"tau {','.join(map(str, taus))}"
