@@ -25,7 +25,7 @@ COMMANDS = {
     "train": "train -e sparse --seeds 12 --episodes 150000 --out {out}",
     "sweep": "sweep {out}.toml --out {out}",
     "reproduce": "reproduce --only fig3 --out {out}",
-    "plume simulate": "plume simulate {out}/plume.npz --snapshots 60 --spin-up 150 --fill 60 --target none",
+    "plume simulate": "plume simulate {out}/plume.npz --snapshots 60 --spin-up 150 --fill 60 --target none --force",
     "bayes solve": "bayes solve -e sparse --backups 3000 --out {out}/bayes.npz --force",
 }
 ON_ENGINES = ("train", "sweep", "reproduce")
