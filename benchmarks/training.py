@@ -83,16 +83,17 @@ def in_kernel(task):
     return time.process_time() - before, training.steps, training.q
 
 
-def race(task, few, fewer):
+def race(task, two_q, few, fewer):
     """Steps per second of every contestant: the median over rounds in which all take turns."""
-    contestants = {"whiffclock": (in_kernel, task), "python": (in_python, few), "numpy": (in_numpy, fewer)}
+    contestants = {"whiffclock": (in_kernel, task), "whiffclock.two_q": (in_kernel, two_q)}
+    contestants |= {"python": (in_python, few), "numpy": (in_numpy, fewer)}
     compiler = shutil.which("cc")
     with tempfile.TemporaryDirectory() as folder:
         for level in ("O2", "O3") if compiler else ():
             library = built(compiler, Path(folder), level)
             for kind in ("plain", "cached"):
                 contestants[f"c.{kind}_{level}"] = partial(in_c, getattr(library, f"learn_{kind}")), task
-        right = {id(some): in_kernel(some)[2] for some in (task, few, fewer)}
+        right = {id(some): in_kernel(some)[2] for some in (task, two_q, few, fewer)}
         taken = {name: [] for name in contestants}
         for _ in range(ROUNDS):
             for name, (learn, some) in contestants.items():
@@ -114,7 +115,7 @@ def measure(add):
         Task(plume, threshold, learning=LearningSettings.shortened(n))
         for n in (EPISODES, FEW_EPISODES, LOCKSTEP_EPISODES)
     )
-    rates = race(task, few, fewer)
+    rates = race(task, Task(plume, threshold, clock(taus=(8,)), task.learning), few, fewer)
     for name, rate in rates.items():
         add(f"training.{name}", rate, "steps/s")
     add("training.whiffclock.step", 1e9 / rates["whiffclock"], "ns")
@@ -122,10 +123,6 @@ def measure(add):
     for name, rate in {"c": max(compiled, default=0), "numpy": rates["numpy"], "python": rates["python"]}.items():
         if rate:
             add(f"training.whiffclock_over_{name}", rates["whiffclock"] / rate, "ratio")
-    two_q = Task(plume, threshold, clock(taus=(8,)), task.learning)
-    in_kernel(two_q)  # compile
-    again = [steps / seconds for seconds, steps, _ in (in_kernel(two_q) for _ in range(ROUNDS))]
-    add("training.whiffclock.two_q", float(np.median(again)), "steps/s")
     measure_peers(add, "training", LEARNERS, task, np.zeros((0, 3), dtype=int))
 
 
