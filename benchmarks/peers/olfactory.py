@@ -45,18 +45,27 @@ def learn(world):
     return len(steps)
 
 
-def search(agent, starts, world):
-    margins = agent.environment.margins[:, 0]
-    found = run_test(
-        agent,
-        start_points=starts[:, 1::-1] + margins,
-        time_shift=starts[:, 2],
-        horizon=world.horizon,
-        print_progress=False,
-        print_stats=False,
-    )
-    print(f"# {agent.class_name}: {found.success_count} of {len(starts)} searches arrived")
-    return len(starts)
+def search(name, agent, starts, world):
+    """Print searches per second, the share that arrived, and the mean number of moves."""
+    found = []
+
+    def searched():
+        found[:] = [
+            run_test(
+                agent,
+                start_points=starts[:, 1::-1] + agent.environment.margins[:, 0],
+                time_shift=starts[:, 2],
+                horizon=world.horizon,
+                print_progress=False,
+                print_stats=False,
+            )
+        ]
+        return len(starts)
+
+    report(name, searched, "searches/s")
+    moves = np.where(found[0].done_at_step < 0, world.horizon, found[0].done_at_step)
+    print(f"{name}.arrived", found[0].success_count / len(starts), "share")
+    print(f"{name}.moves", moves.mean(), "moves")
 
 
 def main(world, task):
@@ -68,8 +77,8 @@ def main(world, task):
     solved = FSVI_Agent(place, 0.5, actions=ACTIONS)
     solved.train(expansions=10, max_belief_growth=20, print_progress=False, print_stats=False)
     infotaxis = Infotaxis_Agent(place, 0.5, actions=ACTIONS)
-    report("olfactory-navigation.fsvi", lambda: search(solved, starts, world), "searches/s")
-    report("olfactory-navigation.infotaxis", lambda: search(infotaxis, starts[::4], world), "searches/s")
+    search("olfactory-navigation.fsvi", solved, starts, world)
+    search("olfactory-navigation.infotaxis", infotaxis, starts[:16], world)
 
 
 main(Search(sys.argv[1]), sys.argv[2])
