@@ -1,12 +1,9 @@
 """Engines side by side: speed-up of 40 equal trainings, overhead per job, and what a cluster would give.
 
-    python benchmarks/engines.py [--episodes 400000] [--out docs/cluster.png]
-
 The wall time of the profile ``deep`` on many workers is a calculation: its jobs are handed out as the engine does it,
 with the time per job and the overheads that were measured here.
 """
 
-import argparse
 import heapq
 import tempfile
 import time
@@ -15,6 +12,7 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
+from measurement import Add, Parser, run
 
 from whiffclock.memory import clock
 from whiffclock.paper.ensembles import NEEDS, Study
@@ -26,7 +24,7 @@ from whiffclock.runs.jobs import Job, JobStore, execute, missing
 from whiffclock.runs.kinds import Train
 from whiffclock.runs.store import Store
 
-JOBS, SMALL = 40, 200
+JOBS, EPISODES, SMALL = 40, 400_000, 200
 WORKERS = (1, 2, 8, 64, 512)
 
 
@@ -48,10 +46,6 @@ class Empty(Job):
         return arrays["q"]
 
 
-def line(name: str, value: float, unit: str) -> None:
-    print(f"{name} {value:.4g} {unit}", flush=True)
-
-
 def timed(jobs: list[Job], plume, engine, store: Path) -> tuple[float, float]:
     """Wall time, and processor time of this process."""
     began, cpu = time.perf_counter(), time.process_time()
@@ -59,12 +53,12 @@ def timed(jobs: list[Job], plume, engine, store: Path) -> tuple[float, float]:
     return time.perf_counter() - began, time.process_time() - cpu
 
 
-def measure(episodes: int) -> tuple[float, dict[str, float]]:
+def measure_engines(add: Add) -> tuple[float, dict[str, float]]:
     """Seconds per unit of work on one core, and seconds of this process per job, by engine."""
     plume, serial = builtin_plume(), {}
-    learning = LearningSettings.shortened(episodes)
+    learning = LearningSettings.shortened(EPISODES)
     trainings = [Train(plume.fingerprint, 5e-6, clock(500), learning, seed=seed) for seed in range(JOBS)]
-    short = [replace(job, learning=LearningSettings.shortened(2)) for job in trainings[:4]]  # start and compile
+    short = [replace(job, learning=LearningSettings.shortened(1000)) for job in trainings[:4]]  # start, compile
     alone = 0.0
     for name in ("threads", "processes", "dask"):
         walls = {}
@@ -74,13 +68,13 @@ def measure(episodes: int) -> tuple[float, dict[str, float]]:
                 walls[workers], _ = timed(trainings, plume, engine, Path(folder))
                 small, cpu = timed([Empty(number) for number in range(SMALL)], plume, engine, Path(folder))
         alone = alone or walls[1]
-        line(f"engines.{name}.one_worker", walls[1], "s")
-        line(f"engines.{name}.two_workers", walls[2], "s")
-        line(f"engines.{name}.speedup_over_one_thread", alone / walls[2], "ratio")
-        line(f"engines.{name}.overhead_per_job", 1e3 * small / SMALL, "ms")
-        line(f"engines.{name}.overhead_per_job_in_this_process", 1e3 * cpu / SMALL, "ms")
+        add(f"engines.{name}.one_worker", walls[1], "s")
+        add(f"engines.{name}.two_workers", walls[2], "s")
+        add(f"engines.{name}.speedup_over_one_thread", alone / walls[2], "ratio")
+        add(f"engines.{name}.overhead_per_job", 1e3 * small / SMALL, "ms")
+        add(f"engines.{name}.overhead_per_job_in_this_process", 1e3 * cpu / SMALL, "ms")
         serial[name] = cpu / SMALL
-    return alone / (JOBS * episodes), serial
+    return alone / (JOBS * EPISODES), serial
 
 
 def deep_jobs() -> list[list[tuple[str, list[str], int]]]:
@@ -142,22 +136,22 @@ def draw(walls: dict[int, float], path: Path) -> None:
         figure.savefig(path, dpi=200)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--episodes", type=int, default=400_000)
-    parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
-    per_work, serial = measure(given.episodes)
-    line("engines.training", 1e6 * per_work, "s per million episodes")
+def measure(add: Add, out: Path | None = None) -> None:
+    per_work, serial = measure_engines(add)
+    add("engines.training", 1e6 * per_work, "s per million episodes")
     rounds = deep_jobs()
-    line("engines.deep.jobs", sum(map(len, rounds)), "jobs")
-    line("engines.deep.longest_job", per_work * max(job[2] for part in rounds for job in part), "s")
+    add("engines.deep.jobs", sum(map(len, rounds)), "jobs")
+    add("engines.deep.longest_job", per_work * max(job[2] for part in rounds for job in part), "s")
     walls = {workers: wall_time(rounds, workers, per_work, serial["dask"]) for workers in WORKERS}
     for workers, wall in walls.items():
-        line(f"engines.deep.calculated.{workers}_workers", wall / 60, "min")
-    if given.out:
-        draw(walls, given.out)
+        add(f"engines.deep.calculated.{workers}_workers", wall / 60, "min")
+    if out:
+        draw(walls, out)
+
+
+def add_options(parser: Parser) -> None:
+    parser.add_argument("--out", type=Path, help="draw the calculated times into this file")
 
 
 if __name__ == "__main__":
-    main()
+    run(measure, __doc__, add_options)

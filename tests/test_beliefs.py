@@ -8,6 +8,7 @@ import reference
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from whiffclock.agents import bayes
 from whiffclock.agents.bayes import (
     BLANK,
     MOVES,
@@ -23,6 +24,7 @@ from whiffclock.agents.bayes import (
 )
 from whiffclock.evaluate import Starts, evaluate
 from whiffclock.params import EvaluationSettings, WorldSettings
+from whiffclock.pomdp import gridsearch
 from whiffclock.pomdp.gridsearch import GridSearch
 
 SINGLE = {"rtol": 2e-5, "atol": 2e-6}
@@ -145,6 +147,50 @@ def test_a_step_worked_by_hand():
     assert model.distance.tolist() == pytest.approx([0, 1, 2, 3, 4])
 
 
+def moved_once(model, value, actions):
+    """Value of the best of some actions, if ``value`` follows it and nothing is observed."""
+    to = model.successor[:, actions]
+    following = np.where(to < 0, 1.0, model.discount * value[to])
+    return np.where(model.in_target, 0.0, following.max(axis=1))
+
+
+@quick
+@given(st.integers(0, 2**32))
+def test_first_bounds_are_those_of_value_iteration(seed):
+    """To the bit: the value of known positions, and blind policies with a sidestep of up to half the width."""
+    model, _ = made(seed)
+    length, width = model.target.shape
+
+    def settled(actions):
+        value = np.zeros(model.target.size)
+        for _ in range(length + width):
+            value = moved_once(model, value, actions)
+        return value
+
+    blind = []
+    for action in range(4):
+        blind.append(settled([action]))
+        for side in (UP, DOWN) if action in (UPWIND, DOWNWIND) else ():
+            value = settled([action])
+            for _ in range(width // 2):
+                value = moved_once(model, value, [side])
+                blind.append(value)
+    assert np.array_equal(model.known_value, settled([0, 1, 2, 3]))
+    assert np.array_equal(model.vectors().array(), np.float32(blind))
+
+
+def test_fewer_blind_policies_still_arrive_from_everywhere(monkeypatch):
+    x, y = np.arange(-12, 13)[:, None], np.arange(-23, 24)
+    target, nowhere = x**2 + y**2 <= 4, np.zeros((25, 47))
+    initial = ~target / (~target).sum()
+    model = GridSearch(np.stack([1 - nowhere, nowhere]), target, initial, MOVES, 0.9)
+    every = len(model.vectors())
+    monkeypatch.setattr(gridsearch, "_BLIND_BYTES", 1)
+    vectors = model.vectors()
+    assert (every, len(vectors)) == (4 + 4 * 23, 4 + 4 * 5)
+    assert (vectors.array().max(axis=0) > 0).tolist() == (~model.in_target).tolist()
+
+
 def test_a_move_off_the_border_stays():
     model, _ = made(3)
     length, width = model.target.shape
@@ -215,6 +261,16 @@ def test_many_searches_are_as_each_alone(seed):
             memory = policy.observe(memory, moves[step, left], whiffs[step + 1, left])
             for i in left:
                 alone[i] = policy.observe(alone[i], moves[step, i : i + 1], whiffs[step + 1, i : i + 1])
+
+
+def test_searches_in_small_parts_are_the_same(plume, monkeypatch):
+    model = search_model(plume, 5e-6)
+    policy, how = BeliefPolicy("QMDP", model, qmdp), EvaluationSettings(snapshots=1, horizon=20)
+    assert policy.at_once > len(model.root().cells)
+    together = evaluate(policy, plume, 5e-6, settings=how)
+    monkeypatch.setattr(bayes, "_ROOM", 32 * 50 * len(model.root().cells))
+    assert policy.at_once == 50
+    assert evaluate(policy, plume, 5e-6, settings=how) == together
 
 
 def test_equal_histories_share_one_belief():

@@ -1,5 +1,6 @@
 """Runs of the solver: the same seed gives the same bits, every way to stop leaves an answer, a warm start is kept."""
 
+import itertools
 import math
 import signal
 import threading
@@ -15,7 +16,7 @@ from whiffclock.cli import app
 from whiffclock.params import InputError
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.prune import prune
-from whiffclock.pomdp.sample import Predictor, by_bounds
+from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.pomdp.start import shortfall
 from whiffclock.pomdp.tree import Tree
@@ -92,6 +93,18 @@ def test_walks_end_although_the_discount_is_near_one():
     model = BlockModel(random_tables(2, 0.999))
     solution = solve(model, SolverSettings(seconds=None, backups=1, gap=0, sampling="policy"))
     assert 1 <= solution.backups <= 100
+
+
+@pytest.mark.parametrize("walk", [by_policy, by_upper])
+def test_a_walk_leaves_time_to_back_up(walk, monkeypatch):
+    """The clock advances by one at every look; the way down is far longer than the time."""
+    monkeypatch.setattr("whiffclock.pomdp.tree.perf_counter", itertools.count().__next__)
+    monkeypatch.setattr("whiffclock.pomdp.sample._NEW_PER_WALK", 1000)
+    model = search(3, (30, 21), 0.98)
+    tree = Tree(model, model.vectors(), model.upper(), end=60)
+    before = tree.upper[0] - tree.lower[0]
+    assert walk(tree, np.random.default_rng(0), 500) == 21
+    assert tree.upper[0] - tree.lower[0] < before
 
 
 def test_the_memory_that_is_reported_is_the_memory_that_is_held():

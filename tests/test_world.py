@@ -102,6 +102,15 @@ def test_the_source_disc_is_euclidean():
     assert shortest_arrival(cells, (0, 0), 2).tolist() == [0, 0, 1, 1, 4, 12]
 
 
+@given(st.floats(0, 9), st.integers(0, 2**32))
+def test_the_shortest_arrival_is_at_the_nearest_cell_of_the_disc(radius, seed):
+    cells = np.random.default_rng(seed).integers(-15, 16, (20, 2))
+    reach = range(-int(radius), int(radius) + 1)
+    disc = [(x, y) for x in reach for y in reach if x * x + y * y <= radius**2]
+    nearest = [min(abs(x - 3 - dx) + abs(y - 2 - dy) for dx, dy in disc) for x, y in cells.tolist()]
+    assert shortest_arrival(cells, (3, 2), radius).tolist() == nearest
+
+
 def test_mirror_symmetry_of_the_world():
     rng = np.random.default_rng(3)
     field = (rng.random((20, 12, 9)) < 0.2).astype(float)

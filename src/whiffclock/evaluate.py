@@ -25,7 +25,7 @@ from whiffclock.search import PlumeWorld, search, start_cells, start_snapshots
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Searches that a policy without tables makes at the same time.
+#: Searches that a policy without tables makes at the same time, unless it has a number ``at_once`` that is smaller.
 _SIDE_BY_SIDE = 8192
 
 
@@ -210,10 +210,12 @@ def sample(starts: Starts, count: int) -> np.ndarray:
 
 def shortest_arrival(cells: np.ndarray, source: tuple[int, int], radius: float) -> np.ndarray:
     """T_min: fewest moves from each cell into the source disc."""
-    reach = np.arange(-int(radius), int(radius) + 1)
-    disc = np.array([(dx, dy) for dx in reach for dy in reach if dx * dx + dy * dy <= radius**2])
-    offsets = cells[:, None, :] - np.array(source) - disc[None]
-    return np.abs(offsets).sum(axis=2).min(axis=1)
+    dx, dy = np.abs(cells - np.array(source)).T
+    moves = dx + dy
+    for x in range(int(radius) + 1):  # half the disc, column by column
+        half = math.isqrt(int(radius**2) - x * x)
+        moves = np.minimum(moves, np.abs(dx - x) + np.maximum(dy - half, 0))
+    return moves
 
 
 def evaluate(
@@ -241,8 +243,9 @@ def evaluate(
         rollout(kernel_world, policy.memory.tables, policy.actions, points, horizon, *records)
         progress(n)
     else:
-        for first in range(0, n, _SIDE_BY_SIDE):
-            some = slice(first, first + _SIDE_BY_SIDE)
+        at_once = min(_SIDE_BY_SIDE, getattr(policy, "at_once", _SIDE_BY_SIDE))
+        for first in range(0, n, at_once):
+            some = slice(first, first + at_once)
             part = arrival[some], last_whiff[some], mode_steps[some], occupancy
             _rollout_any(PlumeWorld(kernel_world, points[some]), policy, horizon, part, progress)
     return Evaluation(policy.name, threshold, starts, settings, horizon, *records, plume=plume.fingerprint)

@@ -36,6 +36,8 @@ QUASI_OPTIMAL = "Bayesian"
 
 _NEGLIGIBLE = 1e-3  # share of the largest weight below which a position is left out when vectors are compared
 
+_ROOM = 2**30  # bytes for the beliefs of searches made at the same time
+
 
 def search_model(
     plume: Plume, threshold: float, settings: BayesSettings | None = None, world: WorldSettings | None = None
@@ -102,6 +104,11 @@ class BeliefPolicy:
     def threshold(self) -> float | None:
         """Threshold of the environment its model was made from."""
         return self.made_from.get("threshold")
+
+    @property
+    def at_once(self) -> int:
+        """Searches whose beliefs fit into the memory for them: each has up to as many cells as the initial belief."""
+        return max(1, _ROOM // (32 * int(np.count_nonzero(self.model.initial))))
 
     def begin(self, whiff: np.ndarray) -> Beliefs:
         """The initial belief, updated by the first observation."""
@@ -182,9 +189,9 @@ def by_vectors(vectors: GridVectors) -> Choice:
 
 def qmdp(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
     """The action that would be best if the position were known after it."""
-    value = np.where(model.successor < 0, 1.0, model.discount * model.known_value[model.successor])
+    after = model.known_value_after
     expected = np.empty((len(beliefs.start), model.n_actions))
-    belief_kernels.expect(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, value, expected)
+    belief_kernels.expect(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, after, expected)
     return expected.argmax(axis=1).astype(np.int8)
 
 

@@ -63,6 +63,37 @@ def spread_belief(cells, weights, successor, likelihood, slot, out_cells, out, r
 
 
 @_kernel
+def reach(successor, target, discount, value):
+    """Raise ``value`` to discount ** (moves - 1) for the fewest moves to the target, 0 where there is no way.
+
+    ``successor`` has the actions to choose from. Sweeps forth and back follow whole paths, so a few of them are enough
+    on a grid of any size.
+    """
+    n = successor.shape[0]
+    changed = forth = True
+    while changed:
+        changed = False
+        for i in range(n):
+            cell = i if forth else n - 1 - i
+            best = 0.0
+            for a in range(successor.shape[1]):
+                following = successor[cell, a]
+                best = max(best, 1.0 if following < 0 else discount * value[following])
+            if not target[cell] and best != value[cell]:
+                value[cell] = best
+                changed = True
+        forth = not forth
+
+
+@_kernel
+def value_before(following, target, discount, value, out):
+    """Value of a move to ``following[cell]`` without an observation, if ``value`` follows it."""
+    for cell in range(following.shape[0]):
+        to = following[cell]
+        out[cell] = 0.0 if target[cell] else 1.0 if to < 0 else discount * value[to]
+
+
+@_kernel
 def main_rows(spread, tolerance, top, kept):
     """Rows in which some child has more than ``tolerance`` times its largest weight; returns their number."""
     top[:] = 0.0

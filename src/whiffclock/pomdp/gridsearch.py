@@ -26,6 +26,9 @@ from whiffclock.pomdp.tabular import DISCOUNT
 #: Values are not negative, so what is found is still a lower bound.
 _NEGLIGIBLE = 1e-3
 
+#: Memory for the blind policies, and for the first tiles of vectors, on grids where fewer are enough.
+_BLIND_BYTES = 2**29
+
 
 @dataclass(frozen=True)
 class GridBelief:
@@ -146,12 +149,13 @@ class GridSearch:
     def known_value(self) -> np.ndarray:
         """Value of each cell if the position were known, float64[cell]: discount ** (moves - 1)."""
         value = np.zeros(self.target.size)
-        while True:
-            following = np.where(self.successor < 0, 1.0, self.discount * value[self.successor])
-            better = np.where(self.in_target, 0.0, following.max(axis=1))
-            if np.array_equal(better, value):
-                return value
-            value = better
+        kernel.reach(self.successor, self.in_target, self.discount, value)
+        return value
+
+    @cached_property
+    def known_value_after(self) -> np.ndarray:
+        """The same after each move, discounted, float64[cell, action]; 1 where it enters the target region."""
+        return np.where(self.successor < 0, 1.0, self.discount * self.known_value[self.successor])
 
 
 class GridUpper:
@@ -190,7 +194,8 @@ class GridVectors:
 
     def __init__(self, model: GridSearch, vectors: np.ndarray | None = None, actions: np.ndarray | None = None) -> None:
         self._model = model
-        self._tiles = np.zeros((4, model.target.size, kernel.LANES), dtype=np.float32)
+        tiles = 4 if 4 * 4 * kernel.LANES * model.target.size <= _BLIND_BYTES else 1
+        self._tiles = np.zeros((tiles, model.target.size, kernel.LANES), dtype=np.float32)
         self._actions = np.zeros(0, dtype=np.int64)
         self._stamps = np.zeros(0, dtype=np.int64)
         self.stamp = self.first = 0
@@ -208,22 +213,29 @@ class GridVectors:
         model = self._model
         for action in range(model.n_actions):
             value = np.zeros(model.target.size)
-            for _ in range(sum(model.target.shape)):
-                value = self._before(value, action)
+            kernel.reach(model.successor[:, action : action + 1], model.in_target, model.discount, value)
             self.add(0, value, action)
             for side, (dx, dy) in enumerate(model.moves):
                 if dx == 0 and model.moves[action][0] != 0:
-                    sidestepped = value
-                    for _ in range(model.target.shape[1] // (2 * abs(dy))):
-                        sidestepped = self._before(sidestepped, side)
-                        self.add(0, sidestepped, side)
+                    self._start_sideways(value, side, abs(dy))
         self.first = len(self)
 
-    def _before(self, value: np.ndarray, action: int) -> np.ndarray:
-        """Value of an action without an observation, if ``value`` follows it."""
+    def _start_sideways(self, value: np.ndarray, side: int, cells: int) -> None:
+        """Some moves of ``cells`` cells to one side, then the blind policy with this value.
+
+        Where vectors are so large that these would fill the memory, there are fewer, but enough for the target region.
+        """
         model = self._model
-        following = model.successor[:, action]
-        return np.where(model.in_target, 0.0, np.where(following < 0, 1.0, model.discount * value[following]))
+        moves = model.target.shape[1] // (2 * cells)
+        room = _BLIND_BYTES // (4 * 4 * model.target.size)  # two ways to go, two sides; four bytes
+        breadth = int(np.ptp(np.nonzero(model.target)[1])) + 1
+        every = min(-(-moves // max(room, 1)), max(breadth // cells, 1))
+        following = np.ascontiguousarray(model.successor[:, side])
+        for n in range(1, moves + 1):
+            before, value = value, np.empty_like(value)
+            kernel.value_before(following, model.in_target, model.discount, before, value)
+            if (moves - n) % every == 0:
+                self.add(0, value, side)
 
     def __len__(self) -> int:
         return len(self._actions)

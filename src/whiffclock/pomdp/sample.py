@@ -84,7 +84,7 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor, *, onward: bool 
     be improved or closed; ``allowed`` is the gap that matters no more, this far from the root. A walk that goes
     ``onward`` does not return to a node that it has met: beliefs that lead to themselves would keep it in a loop.
     """
-    node, spread, walk, met = 0, tree.root, Walk(), set[int]()
+    node, spread, walk, met, turns = 0, tree.root, Walk(), set[int](), tree.turning()
     floor, ceiling, allowed = float(tree.lower[0]), float(tree.lower[0]) + epsilon, epsilon
     while node not in met:
         walk.append((node, spread))
@@ -103,7 +103,7 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor, *, onward: bool 
         floor, ceiling = max(floor, best), max(ceiling, best + allowed)
         allowed /= gamma
         edge, worth = _most_uncertain(tree, node, spread, action, allowed, met)
-        if worth <= 0 or len(walk) > DEEPEST or tree.late():
+        if worth <= 0 or len(walk) > DEEPEST or turns():
             break
         at = int(tree.first_edge[node]) + edge
         floor = float(tree.edge_lower[at]) + (floor - float(low[action])) / (gamma * worth)
@@ -143,8 +143,8 @@ def by_policy(tree: Tree, rng: np.random.Generator, depth: int) -> int:
 
 def played(tree: Tree, rng: np.random.Generator, depth: int) -> Walk:
     """One search by the current policy, with observations drawn from the model."""
-    node, spread, walk = 0, tree.root, Walk()
-    while len(walk) < depth and not (walk and tree.late()):
+    node, spread, walk, turns = 0, tree.root, Walk(), tree.turning()
+    while len(walk) < depth and not (walk and turns()):
         walk.append((node, spread))
         see_vectors(tree, node, spread)
         action = int(tree.action_values(node, spread, tree.edge_lower).argmax())
@@ -156,9 +156,9 @@ def played(tree: Tree, rng: np.random.Generator, depth: int) -> Walk:
 
 def by_upper(tree: Tree, rng: np.random.Generator, depth: int) -> int:
     """Follow the best upper bound to some beliefs not visited before."""
-    node, spread, walk = 0, tree.root, Walk()
+    node, spread, walk, turns = 0, tree.root, Walk(), tree.turning()
     size = tree.size
-    while len(walk) < depth and tree.size - size < _NEW_PER_WALK and not (walk and tree.late()):
+    while len(walk) < depth and tree.size - size < _NEW_PER_WALK and not (walk and turns()):
         walk.append((node, spread))
         action = int(tree.action_values(node, spread, tree.edge_upper).argmax())
         worth = spread.probability * np.where(spread.probability > 0, tree.edge_upper[tree.edges_of(node)], 0.0)

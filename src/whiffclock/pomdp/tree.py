@@ -6,6 +6,7 @@ a million nodes fit into a few hundred megabytes.
 """
 
 import math
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -52,6 +53,12 @@ class Tree:
     def late(self) -> bool:
         """Whether time is up."""
         return perf_counter() > self.end
+
+    def turning(self) -> Callable[[], bool]:
+        """Says when a walk that begins now must turn back; backing up takes the other two thirds of the time."""
+        now = perf_counter()
+        turn = now + (self.end - now) / 3
+        return lambda: perf_counter() > turn
 
     def gamma(self, node: int) -> float:
         """Discount of the step that leaves a node."""
