@@ -37,11 +37,10 @@ lint: .venv/.ready
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
+# Half an hour on an idle machine; PROBLEMS are further .pomdp and .pomdpx files.
 bench: .venv/.ready
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
-	@$(BIN)/python benchmarks/qlearning.py
-	@$(BIN)/python benchmarks/plume.py
-	@$(BIN)/python benchmarks/sarsop.py
+	@$(BIN)/python benchmarks/run.py $(PROBLEMS)
 
 # Instructions of the hot loops beside those kept in the repository (needs valgrind).
 guard: .venv/.ready
