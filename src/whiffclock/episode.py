@@ -35,7 +35,7 @@ All loops share this file because a cached kernel does not notice a changed call
 import sys
 import warnings
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -61,7 +61,7 @@ _I = np.int64
 BLOCK = 64
 
 
-def _without_runtime() -> dict[str, bool]:
+def _without_runtime() -> dict[str, Any]:
     """The option that compiles without Numba's runtime, or none where Numba does not have it.
 
     Without the runtime there is no reference counting, which would cost more than the step itself; in return a
@@ -242,7 +242,9 @@ def _rarely_as_branch(typing, value):
     return value(value), generate
 
 
-if sys.byteorder == "little" and hasattr(extending, "intrinsic"):  # bit 0 of ``among`` is the first action
+#: Whether kernels may use vectors; bit 0 of a mask must be its first element.
+VECTORS = sys.byteorder == "little" and hasattr(extending, "intrinsic")
+if VECTORS:
     learn_row = extending.intrinsic(_learn_row_as_vector)
     rarely = extending.intrinsic(_rarely_as_branch)
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from llvmlite import binding
 from numba import config, njit
 from numba.core.caching import FunctionCache
 
@@ -19,7 +20,16 @@ _printed: set[str] = set()
 
 
 class _Cache(FunctionCache):
-    """The cache of a kernel; if anything is wrong with its files, the kernel is compiled again."""
+    """The cache of a kernel; if anything is wrong with its files, the kernel is compiled again.
+
+    Numba compares the file of the kernel with that of the cached code; here also those of what it ``calls``.
+    """
+
+    def __init__(self, function: Callable, calls: tuple[str, ...]) -> None:
+        super().__init__(function)
+        if calls:
+            stamps = [(found.st_mtime, found.st_size) for found in map(os.stat, calls)]
+            self._cache_file._source_stamp = (self._cache_file._source_stamp, *stamps)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -37,29 +47,41 @@ class _Cache(FunctionCache):
             _say(f"compiled functions cannot be cached in {self.cache_path} ({error.strerror})")
 
 
-def kernel(**options: Any) -> Callable[[Callable], Any]:
-    """Decorator: compile a function that uses only arrays and numbers, without the interpreter's lock."""
+def kernel(calls: tuple[str, ...] = (), **options: Any) -> Callable[[Callable], Any]:
+    """Decorator: compile a function that uses only arrays and numbers, without the interpreter's lock.
+
+    ``calls`` are other files with functions that it calls.
+    """
     compiled = njit(nogil=True, error_model="numpy", **options)
 
     def decorate(function: Callable) -> Any:
         made = compiled(function)
         if hasattr(made, "py_func"):  # else numba is switched off
             with suppress(RuntimeError, OSError):
-                made._cache = _cache(function)
+                made._cache = _cache(function, calls)
         return made
 
     return decorate
 
 
-def _cache(function: Callable) -> _Cache:
+def _cache(function: Callable, calls: tuple[str, ...]) -> _Cache:
     """The cache of a function: where numba would keep it, or in a temporary folder."""
     try:
-        return _Cache(function)
+        return _Cache(function, calls)
     except RuntimeError:  # neither beside the package nor in the home folder
         folder = str(_temporary_folder())
         config.CACHE_DIR = folder  # type: ignore[attr-defined]
         _say(f"compiled functions are cached in {folder}, since package and home folder are read-only")
-        return _Cache(function)
+        return _Cache(function, calls)
+
+
+def compiled_for(feature: str) -> bool:
+    """Whether kernels are compiled for a feature of the processor, such as ``avx512dq``."""
+    features = config.CPU_FEATURES  # type: ignore[attr-defined]
+    if features is None:
+        own = config.CPU_NAME is None  # type: ignore[attr-defined]
+        features = binding.get_host_cpu_features().flatten() if own else ""
+    return f"+{feature}" in features.split(",")
 
 
 def _temporary_folder() -> Path:

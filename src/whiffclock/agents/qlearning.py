@@ -51,7 +51,10 @@ class Task:
 
 
 class Training:
-    """A training in progress; it can be advanced in parts, with the same result as in one call."""
+    """A training in progress; it can be advanced in parts, with the same result as in one call.
+
+    Its arrays are those of :func:`~whiffclock.episode.learn`.
+    """
 
     def __init__(self, task: Task) -> None:
         whiffs = task.plume.whiffs(task.threshold)
@@ -62,13 +65,13 @@ class Training:
         self._best = np.empty(task.memory.rows + N_ACTIONS, dtype=np.int64)
         self._top = np.empty(task.memory.rows)
         self._explored = np.empty(BLOCK, dtype=np.uint64)
-        self._world = whiffs.world(task.world)
-        self._cells = start_cells(task.plume, task.threshold, task.world, learning.horizon)
-        self._params = learning_params(task, whiffs.shape[0])
-        self._counters = np.random.SeedSequence(task.seed).generate_state(1, np.uint64)
-        points = -(-learning.episodes // self._params.curve_every)
-        self._curve = np.zeros((points, 3))
-        self._usage = np.zeros(task.memory.modes, dtype=np.int64)
+        self.world = whiffs.world(task.world)
+        self.cells = start_cells(task.plume, task.threshold, task.world, learning.horizon)
+        self.params = learning_params(task, whiffs.shape[0])
+        self.counters = np.random.SeedSequence(task.seed).generate_state(1, np.uint64)
+        points = -(-learning.episodes // self.params.curve_every)
+        self.curve = np.zeros((points, 3))
+        self.usage = np.zeros(task.memory.modes, dtype=np.int64)
         self._void_record = np.zeros((task.memory.modes, 6), dtype=np.int64)
 
     @property
@@ -79,7 +82,7 @@ class Training:
     @property
     def steps(self) -> int:
         """Steps taken so far."""
-        return int(self._curve[:, 2].sum())
+        return int(self.curve[:, 2].sum())
 
     def advance(self, episodes: int) -> int:
         """Play up to ``episodes`` more episodes; return how many were played."""
@@ -95,10 +98,10 @@ class Training:
         if last <= self.episode:
             return
         cut = None if self.task.learning.bootstrap_at_horizon else True
-        usage = self._usage if self.task.memory.modes > 1 else None
+        usage = self.usage if self.task.memory.modes > 1 else None
         learn(
-            self._world, self.task.memory.tables, self._params, self._cells, self.q.reshape(-1), self._best, self._top,
-            self._explored, self._counters, self.episode, last, self._curve, cut, usage, void_record,
+            self.world, self.task.memory.tables, self.params, self.cells, self.q.reshape(-1), self._best, self._top,
+            self._explored, self.counters, self.episode, last, self.curve, cut, usage, void_record,
         )  # fmt: skip
         self.episode = last
 
@@ -115,12 +118,12 @@ class Training:
 
     def _records(self) -> dict[str, np.ndarray]:
         """Learning curve per point (episode, mean return, arrival rate, mean steps), usage, void record."""
-        every = self._params.curve_every
+        every = self.params.curve_every
         points = -(-self.episode // every)
         ends = np.minimum((np.arange(points) + 1) * every, self.episode)
         played = np.diff(ends, prepend=0)
-        means = self._curve[:points] / played[:, None]
-        usage = self._usage if self.task.memory.modes > 1 else np.array([self.steps])
+        means = self.curve[:points] / played[:, None]
+        usage = self.usage if self.task.memory.modes > 1 else np.array([self.steps])
         return {"curve": np.column_stack([ends, means]), "usage": usage.copy(), "void": self._void_record.copy()}
 
 
