@@ -74,6 +74,14 @@ def test_what_does_not_fit_into_lanes_is_trained_alone(change, monkeypatch):
     assert_same(train_together(tasks), map(train, tasks))
 
 
+def test_without_vectors_agents_are_trained_alone(monkeypatch):
+    monkeypatch.setattr(together, "VECTORS", False)
+    monkeypatch.setattr(together, "_advance_in_lanes", None)
+    tasks = [Task(standin_plume(60, 20, 9), 1e-6, clock(40), LEARNING, seed=seed) for seed in range(2)]
+    assert_same(train_together(tasks), map(train, tasks))
+    assert not faster_together(16, 10**6)
+
+
 def test_other_memories_than_clocks():
     plume = standin_plume(60, 20, 40)
     tasks = [Task(plume, 1e-6, window(1 + seed % 3), LEARNING, seed=seed) for seed in range(6)]

@@ -29,7 +29,8 @@ A load from an address just written, as for one action in four, cannot be predic
 branch. A row is therefore loaded and stored as one vector (:func:`learn_row`), or, where there are no intrinsics, its
 values are read before the new one is stored.
 
-All loops share this file because a cached kernel does not notice a changed callee in another file.
+All loops share this file because a cached kernel does not notice a changed callee in another file, unless it is
+compiled with ``calls``.
 """
 
 import sys

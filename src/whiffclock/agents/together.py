@@ -46,6 +46,8 @@ def train_together(tasks: Sequence[Task], progress: Callable[[int], None] | None
 
 def fit_lanes(tasks: Sequence[Task]) -> bool:
     """Whether agents can learn in lanes, whose numbers have 32 bits and whose memories have at most two modes."""
+    if not VECTORS:
+        return False
     from whiffclock import lanes
 
     task, memories = tasks[0], [task.memory for task in tasks]
