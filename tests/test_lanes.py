@@ -120,5 +120,6 @@ def test_teams_keep_all_workers_busy(monkeypatch):
     jobs = [*jobs_of(plume, 5), *jobs_of(plume, 2, 2e-6), *jobs_of(plume, 4, 3e-6), *jobs_of(plume, 3, 4e-6)]
     sizes = {workers: [len(team) for team in teams(jobs, workers)] for workers in (1, 2, 3, 4)}
     assert sizes == {1: [5, 1, 1, 4, 3], 2: [5, 1, 1, 4, 1, 1, 1], 3: [5, 1, 1, 4, 3], 4: [1] * 14}
+    assert [len(team) for team in teams(jobs_of(plume, 6), 2)] == [3, 3]
     for workers in sizes:
         assert sorted(job.key for team in teams(jobs, workers) for job in team) == sorted(job.key for job in jobs)

@@ -213,13 +213,16 @@ def threads(workers: int) -> Engine:
 def teams(jobs: Sequence[Job], workers: int) -> list[list[Job]]:
     """Jobs that are computed together, and others alone, each in the place of its first.
 
-    Teams are as many as keep all workers busy: the jobs of those left over are computed alone.
+    Teams are as many as keep all workers busy: those left over are divided among the workers, or computed alone.
     """
     members = defaultdict(list)
     for job in jobs:
         members[job.key if job.team is None else job.team].append(job)
     found = [team for team in members.values() if team[0].faster_together(team)]
-    together = {job.key: team for team in found[: len(found) - len(found) % workers] for job in team}
+    whole = len(found) - len(found) % workers
+    parts = (team[i::workers] for team in found[whole:] for i in range(min(workers, len(team))))
+    chosen = [*found[:whole], *(part for part in parts if part[0].faster_together(part))]
+    together = {job.key: team for team in chosen for job in team}
     parties = (together.get(job.key, [job]) for job in jobs)
     return list({party[0].key: party for party in parties}.values())
 
