@@ -1,7 +1,7 @@
 """Engines side by side: speed-up of 40 equal trainings, overhead per job, and what a cluster would give.
 
 The wall time of the profile ``deep`` on many workers is a calculation: its jobs are handed out as the engine does it,
-with the time per job and the overheads that were measured here.
+with the time per job and the overheads that were measured here with Dask.
 """
 
 import heapq
@@ -53,13 +53,12 @@ def timed(jobs: list[Job], plume, engine, store: Path) -> tuple[float, float]:
     return time.perf_counter() - began, time.process_time() - cpu
 
 
-def measure_engines(add: Add) -> tuple[float, dict[str, float]]:
-    """Seconds per unit of work on one core, and seconds of this process per job, by engine."""
-    plume, serial = builtin_plume(), {}
+def measure_engines(add: Add) -> tuple[float, float]:
+    """With Dask: seconds per episode on one worker, and seconds of this process per job."""
+    plume = builtin_plume()
     learning = LearningSettings.shortened(EPISODES)
     trainings = [Train(plume.fingerprint, 5e-6, clock(500), learning, seed=seed) for seed in range(JOBS)]
     short = [replace(job, learning=LearningSettings.shortened(1000)) for job in trainings[:4]]  # start, compile
-    alone = 0.0
     for name in ("threads", "processes", "dask"):
         walls = {}
         for workers in (1, 2):
@@ -67,14 +66,12 @@ def measure_engines(add: Add) -> tuple[float, dict[str, float]]:
                 timed(short, plume, engine, Path(folder))
                 walls[workers], _ = timed(trainings, plume, engine, Path(folder))
                 small, cpu = timed([Empty(number) for number in range(SMALL)], plume, engine, Path(folder))
-        alone = alone or walls[1]
         add(f"engines.{name}.one_worker", walls[1], "s")
         add(f"engines.{name}.two_workers", walls[2], "s")
-        add(f"engines.{name}.speedup_over_one_thread", alone / walls[2], "ratio")
+        add(f"engines.{name}.speedup", walls[1] / walls[2], "ratio")
         add(f"engines.{name}.overhead_per_job", 1e3 * small / SMALL, "ms")
         add(f"engines.{name}.overhead_per_job_in_this_process", 1e3 * cpu / SMALL, "ms")
-        serial[name] = cpu / SMALL
-    return alone / (JOBS * EPISODES), serial
+    return walls[1] / (JOBS * EPISODES), cpu / SMALL
 
 
 def deep_jobs() -> list[list[tuple[str, list[str], int]]]:
@@ -142,7 +139,7 @@ def measure(add: Add, out: Path | None = None) -> None:
     rounds = deep_jobs()
     add("engines.deep.jobs", sum(map(len, rounds)), "jobs")
     add("engines.deep.longest_job", per_work * max(job[2] for part in rounds for job in part), "s")
-    walls = {workers: wall_time(rounds, workers, per_work, serial["dask"]) for workers in WORKERS}
+    walls = {workers: wall_time(rounds, workers, per_work, serial) for workers in WORKERS}
     for workers, wall in walls.items():
         add(f"engines.deep.calculated.{workers}_workers", wall / 60, "min")
     if out:

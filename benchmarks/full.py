@@ -67,7 +67,7 @@ def train_one(plume: Plume) -> tuple[TablePolicy, Found]:
 
 def search_all(policy: TablePolicy, plume: Plume) -> tuple[None, Found]:
     starts = make_starts(plume, THRESHOLD, WORLD, SEEN, HORIZON)
-    evaluate(policy, plume, THRESHOLD, WORLD, SEEN, starts.some(sample(starts, 2)))  # compile
+    evaluate(policy, plume, THRESHOLD, WORLD, SEEN, starts.take(sample(starts, 2)))  # compile
     before = time.process_time()
     seen = evaluate(policy, plume, THRESHOLD, WORLD, SEEN, starts)
     rate = len(starts) / (time.process_time() - before)
@@ -87,7 +87,7 @@ def solve_one(plume: Plume) -> tuple[None, Found]:
     found["solve.memory"] = peak_memory(), "MB"
 
     starts = make_starts(plume, THRESHOLD, WORLD, SEEN, HORIZON)
-    some = starts.some(sample(starts, SEARCHES))
+    some = starts.take(sample(starts, SEARCHES))
     before = time.process_time()
     seen = evaluate(quasi_optimal(model, solution.vectors), plume, THRESHOLD, WORLD, SEEN, some)
     taken = time.process_time() - before

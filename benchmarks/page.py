@@ -107,11 +107,14 @@ def about(_: Measured) -> str:
 
 
 def rates(m: Measured, names: dict[str, str], unit: str) -> str:
-    """Rates of contestants, and how many times that the first one is as fast."""
+    """Rates of contestants, how many times that the first one is as fast, and the share that arrived if measured."""
     found = {name: what for name, what in names.items() if name in m}
-    first = m[next(iter(found))]
-    rows = [(what, number(m[name]), number(first / m[name])) for name, what in found.items()]
-    return table(("", unit, "first line over it"), rows)
+    first, arrived = m[next(iter(found))], any(f"{name}.arrived" in m for name in found)
+    rows = [
+        (what, number(m[name]), number(first / m[name]), *([f"{m.get(f'{name}.arrived', 1):.0%}"] if arrived else []))
+        for name, what in found.items()
+    ]
+    return table(("", unit, "first line over it", *(["arrived"] if arrived else [])), rows)
 
 
 def release(peer: Peer) -> str:
@@ -170,9 +173,9 @@ def engines(m: Measured) -> str:
     rows = []
     for name in ("threads", "processes", "dask"):
         key = f"engines.{name}"
-        one, two, speedup = (m[f"{key}.{what}"] for what in ("one_worker", "two_workers", "speedup_over_one_thread"))
+        one, two, speedup = (m[f"{key}.{what}"] for what in ("one_worker", "two_workers", "speedup"))
         rows.append((name, f"{one:.1f} s", f"{two:.1f} s", f"{speedup:.2f}", f"{m[f'{key}.overhead_per_job']:.1f} ms"))
-    return table(("engine", "one worker", "two workers", "speed-up over one thread", "overhead per job"), rows)
+    return table(("engine", "one worker", "two workers", "speed-up", "overhead per job"), rows)
 
 
 def deep(m: Measured) -> str:

@@ -25,21 +25,24 @@ def main() -> int:
     given = parser.parse_args()
     if unknown := sorted(set(given.only) - set(BENCHMARKS)):
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
+    further = {"pomdp": given.files, "engines": ["--out", str(MEASURED.with_name("cluster.png"))]}
     failed = []
     for name in given.only:
         with tempfile.TemporaryDirectory() as folder:
             found = Path(folder, "measured.json")
             script = Path(__file__).with_name(f"{name}.py")
-            command = [sys.executable, str(script), *(given.files if name == "pomdp" else []), "--json", str(found)]
+            command = [sys.executable, str(script), *further.get(name, []), "--json", str(found)]
             if subprocess.run(command, check=False).returncode:
                 failed.append(name)
                 continue
             kept = json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
             kept[name] = json.loads(found.read_text())
             MEASURED.write_text(json.dumps({name: kept[name] for name in BENCHMARKS if name in kept}, indent=1) + "\n")
+    if failed:
+        print(f"failed: {', '.join(failed)}; pages are not renewed")
+        return 1
     renew()
-    print(f"failed: {', '.join(failed)}" if failed else f"written to {MEASURED}")
-    return bool(failed)
+    return 0
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def rollout_step(task: Task) -> Timed:
     horizon = task.learning.horizon
     policy, how = cast_and_surge(45, horizon), EvaluationSettings(snapshots=1, horizon=horizon)
     starts = make_starts(task.plume, THRESHOLD, task.world, how, horizon)
-    starts = starts.some(np.arange(0, len(starts), -(-len(starts) // 5000)))
+    starts = starts.take(np.arange(0, len(starts), -(-len(starts) // 5000)))
 
     def once() -> float:
         before = time.process_time()

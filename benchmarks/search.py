@@ -87,7 +87,7 @@ def measure(add):
     some[64] = np.random.default_rng(0).permutation(some[64])  # their beginning is a sample as well
 
     def rate(name, policy, chosen):
-        tested = starts.some(chosen)
+        tested = starts.take(chosen)
         seconds, seen = timed(lambda: evaluate(policy, plume, threshold, starts=tested))
         add(f"search.{name}", len(tested) / seconds, "searches/s")
         add(f"search.{name}.arrived", seen.mean("f+"), "share")

@@ -1,6 +1,7 @@
-"""The guard of the hot loops: what it says of grown ones, and that its loops run."""
+"""Benchmarks: pages quote what was measured; the guard of the hot loops names grown ones, and its loops run."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +14,11 @@ try:
     import loops
 finally:
     sys.path.remove(str(BENCHMARKS))
+
+
+def test_pages_quote_what_was_measured():
+    done = subprocess.run([sys.executable, BENCHMARKS / "page.py", "--check"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def per_step(**values):
