@@ -25,6 +25,15 @@ OWN_LEARNERS = {
     "training.numpy": "the same updates, 1,000 agents in lockstep with NumPy",
     "training.python": "the same updates in plain Python",
 }
+#: Names in the picture, where they are not those of packages.
+DRAWN = {
+    "training.whiffclock.two_q": "whiffclock, two-Q",
+    "training.c": "plain C",
+    "training.numpy": "NumPy, 1,000 agents",
+    "training.python": "plain Python",
+    "training.gymnasium": "Gymnasium loop",
+    "training.plume-nav-sim": "plume-nav-sim, no learning",
+}
 OWN_SEARCHERS = {
     "search.whiffclock": "rollout kernel, any policy made of tables",
     "search.policy": "batched loop with a policy in Python",
@@ -46,14 +55,14 @@ SERIES = {
 
 #: Bounds of the reference solver that were measured elsewhere, by problem and seconds.
 REFERENCE = {
-    ("hallway", 30): ".9834 / 1.2154",
-    ("hallway2", 30): ".3246 / .9138",
+    ("hallway", 30): "0.9834 / 1.2154",
+    ("hallway2", 30): "0.3246 / 0.9138",
     ("TagAvoid", 30): "-5.959 / -2.522",
     ("RockSample_7_8", 30): "21.064 / 24.742",
     ("iff", 30): "8.98 / 9.93",
     ("aloha.10", 30): "535 / 545",
     ("machine", 30): "477 / 646",
-    ("search", 60): ".1647 / .2943",
+    ("search", 60): "0.1647 / 0.2943",
 }
 
 Measured = dict[str, float]
@@ -111,10 +120,20 @@ def rates(m: Measured, names: dict[str, str], unit: str) -> str:
     found = {name: what for name, what in names.items() if name in m}
     first, arrived = m[next(iter(found))], any(f"{name}.arrived" in m for name in found)
     rows = [
-        (what, number(m[name]), number(first / m[name]), *([f"{m.get(f'{name}.arrived', 1):.0%}"] if arrived else []))
+        (what, number(m[name]), number(first / m[name]), *([share(m.get(f"{name}.arrived"))] if arrived else []))
         for name, what in found.items()
     ]
     return table(("", unit, "first line over it", *(["arrived"] if arrived else [])), rows)
+
+
+def share(value: float | None) -> str:
+    """Percents, or nothing."""
+    return "" if value is None else f"{value:.0%}"
+
+
+def bounds(lower: float, upper: float) -> str:
+    """Bounds with four digits."""
+    return f"{lower:#.4g} / {upper:#.4g}"
 
 
 def release(peer: Peer) -> str:
@@ -129,7 +148,10 @@ def training(m: Measured) -> str:
 
 def search(m: Measured) -> str:
     (peer,) = SEARCHERS
-    agents = {"fsvi": "its FSVI agent, 64 searches", "infotaxis": "its infotaxis agent, 16 searches"}
+    agents = {
+        "fsvi": "its FSVI agent after 10 expansions, 64 searches",
+        "infotaxis": "its infotaxis agent, 16 searches",
+    }
     packages = {f"search.{peer.name}.{agent}": f"{release(peer)}: {what}" for agent, what in agents.items()}
     return rates(m, OWN_SEARCHERS | packages, "searches per CPU second")
 
@@ -144,8 +166,8 @@ def pomdp(m: Measured) -> str:
     rows = []
     for problem in (found[1] for name in m if (found := re.search(r"^pomdp\.(.*)\.ended$", name))):
         key = f"pomdp.{problem}"
-        bounds = [(m.get(f"{key}.{mark:g}s.lower"), m.get(f"{key}.{mark:g}s.upper")) for mark in marks]
-        shown = [f"{lower:.4g} / {upper:.4g}" if lower is not None else "" for lower, upper in bounds]
+        keys = [f"{key}.{mark:g}s" for mark in marks]
+        shown = [bounds(m[f"{at}.lower"], m[f"{at}.upper"]) if f"{at}.lower" in m else "" for at in keys]
         rate = m[f"{key}.{marks[-1]:g}s.backups"] / m[f"{key}.ended"]
         rows.append((problem, *shown, f"{rate:,.0f}", f"{m[f'{key}.peak_memory']:.0f} MB"))
     return table(("problem", *(f"{mark:g} s" for mark in marks), "backups/s", "memory"), rows)
@@ -157,8 +179,7 @@ def reference(m: Measured) -> str:
     for (problem, seconds), theirs in REFERENCE.items():
         key = f"pomdp.{problem}.{seconds}s"
         if f"{key}.lower" in m:
-            ours = f"{m[f'{key}.lower']:.4g} / {m[f'{key}.upper']:.4g}"
-            rows.append((problem, f"{seconds} s", ours, theirs))
+            rows.append((problem, f"{seconds} s", bounds(m[f"{key}.lower"], m[f"{key}.upper"]), theirs))
     return table(("problem", "after", "whiffclock", "reference"), rows)
 
 
@@ -278,7 +299,7 @@ def draw(m: Measured) -> None:
     learners.sort(key=m.__getitem__)
     with context():
         figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.8), layout="constrained")
-        names = [name.removeprefix("training.").replace(".two_q", ", two-Q") for name in learners]
+        names = [DRAWN.get(name, name.removeprefix("training.")) for name in learners]
         left.semilogx([m[name] for name in learners], names, "o", markersize=4)
         left.grid(axis="y", color="0.9")
         left.set_xlabel("steps per CPU second, one core")

@@ -9,7 +9,7 @@ profile   agents  episodes   searches       time
 ========  ======  =========  =============  =======
 quick     162     300,000    52 million     1.5 min
 standard  228     1,200,000  241 million    7 min
-paper     488     3,000,001  1,401 million  36 min
+paper     488     3,000,001  1,401 million  25 min
 deep      1,928   3,000,001  5,799 million  2.5 h
 ========  ======  =========  =============  =======
 
