@@ -168,9 +168,8 @@ def pomdp(m: Measured) -> str:
         key = f"pomdp.{problem}"
         keys = [f"{key}.{mark:g}s" for mark in marks]
         shown = [bounds(m[f"{at}.lower"], m[f"{at}.upper"]) if f"{at}.lower" in m else "" for at in keys]
-        rate = m[f"{key}.{marks[-1]:g}s.backups"] / m[f"{key}.ended"]
-        rows.append((problem, *shown, f"{rate:,.0f}", f"{m[f'{key}.peak_memory']:.0f} MB"))
-    return table(("problem", *(f"{mark:g} s" for mark in marks), "backups/s", "memory"), rows)
+        rows.append((problem, *shown, f"{m[f'{key}.peak_memory']:.0f} MB"))
+    return table(("problem", *(f"{mark:g} s" for mark in marks), "memory"), rows)
 
 
 def reference(m: Measured) -> str:
