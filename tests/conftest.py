@@ -14,6 +14,8 @@ from whiffclock.plume.standin import standin_plume
 pytest.register_assert_rewrite("small_pomdps")
 settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
 settings.load_profile("untimed")
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # the suite runs in the background of a shell
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
