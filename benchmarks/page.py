@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 from peers import LEARNERS, NOT_MEASURED, SEARCHERS, Peer
@@ -68,6 +69,7 @@ REFERENCE = {
 Measured = dict[str, float]
 
 
+@cache
 def kept() -> dict[str, dict[str, dict]]:
     """What was measured, by benchmark."""
     return json.loads(MEASURED.read_text())

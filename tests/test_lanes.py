@@ -49,7 +49,7 @@ def test_lanes_learn_what_agents_learn_alone(made, memories, agents, data):
 
 @pytest.mark.parametrize("part", [1, 2000, 10**9])
 def test_parts_change_nothing_and_are_reported(part, monkeypatch):
-    monkeypatch.setattr(together, "_PART", part)
+    monkeypatch.setattr(together, "PART", part)
     plume, heard = standin_plume(60, 20, 9), []
     tasks = [Task(plume, 1e-6, clock(40, (3,) * (i % 2)), LEARNING, seed=i) for i in range(19)]
     assert_same(train_together(tasks, heard.append), map(train, tasks))

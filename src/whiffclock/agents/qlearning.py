@@ -21,6 +21,9 @@ from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
 from whiffclock.search import start_cells, start_snapshots
 
+#: Most steps of a part of a training; Ctrl-C waits for a part, which takes fractions of a second.
+PART = 50_000_000
+
 
 @dataclass(frozen=True)
 class Task:
@@ -143,8 +146,7 @@ def learning_params(task: Task, snapshots: int) -> LearningParams:
 def train(task: Task, progress: Callable[[int], None] | None = None, parts: int = 100) -> TablePolicy:
     """Train one agent; ``progress`` is called with the episodes played since its last call, and may raise to stop."""
     training = Training(task)
-    most = max(1, 50_000_000 // task.learning.horizon)  # Ctrl-C waits for a part: fractions of a second
-    part = min(-(-task.learning.episodes // parts), most)
+    part = min(-(-task.learning.episodes // parts), max(1, PART // task.learning.horizon))
     while not training.done:
         played = training.advance(part)
         if progress is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whiffclock.agents.qlearning import Task, Training
+from whiffclock.agents.qlearning import PART, Task, Training
 from whiffclock.episode import N_ACTIONS, VECTORS
 from whiffclock.jit import compiled_for
 from whiffclock.memory import Memory
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 #: With fewer agents too many lanes are parked; with fewer episodes compilation takes longer than it saves.
 FEWEST_AGENTS, FEWEST_EPISODES = 14, 3_000_000
-_PART = 50_000_000  # steps of all agents together; Ctrl-C waits for them
 _TURNS = 8  # in which the agents of a part share the lanes
 
 
@@ -40,7 +39,7 @@ def train_together(tasks: Sequence[Task], progress: Callable[[int], None] | None
             progress(played)
     for training in trainings:
         while not training.done:
-            progress(training.advance(max(1, _PART // training.task.learning.horizon)))
+            progress(training.advance(max(1, PART // training.task.learning.horizon)))
     return [training.policy() for training in trainings]
 
 
@@ -77,7 +76,7 @@ def _advance_in_lanes(trainings: Sequence[Training]) -> Iterator[int]:
     )  # fmt: skip
     groups = [lanes.work_space(base[-1] + N_ACTIONS * group * lanes.LANES // 2) for group in range(2)]
     episode, end = 0, one.task.learning.episodes - one.task.learning.record_last
-    part = max(1, _PART // (one.task.learning.horizon * count))
+    part = max(1, PART // (one.task.learning.horizon * count))
     while episode < end:
         last = min(episode + part, end)
         turn = -(-(last - episode) // _TURNS)
