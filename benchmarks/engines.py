@@ -115,7 +115,7 @@ def wall_time(rounds: list[list[tuple[str, list[str], int]]], workers: int, per_
 def draw(walls: dict[int, float], path: Path) -> None:
     import matplotlib.pyplot as plt
 
-    from whiffclock.paper.figures.style import context
+    from whiffclock.drawing.style import context
 
     with context():
         figure, axes = plt.subplots(figsize=(3.4, 2.4), layout="constrained")

@@ -20,7 +20,7 @@ from scaling import stretched
 
 from whiffclock.agents.bayes import quasi_optimal, search_model
 from whiffclock.agents.qlearning import Task, Training
-from whiffclock.evaluate import evaluate, make_starts, sample
+from whiffclock.evaluation import evaluate, make_starts, sample
 from whiffclock.memory import clock
 from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from whiffclock.policy import MOVES
+from whiffclock.world.moves import MOVES
 
 AGENTS = 1000
 GOLDEN = 0x9E3779B97F4A7C15

@@ -21,7 +21,7 @@ from numba.core.event import install_recorder
 from whiffclock.agents.bayes import BeliefPolicy, Beliefs, Choice, by_vectors, infotaxis, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import Task, Training
-from whiffclock.evaluate import EvaluationSettings, Starts, evaluate, make_starts
+from whiffclock.evaluation import EvaluationSettings, Starts, evaluate, make_starts
 from whiffclock.memory import clock
 from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume import Plume

@@ -294,7 +294,7 @@ def draw(m: Measured) -> None:
     """Learning rates of all contestants, and the series against their sizes."""
     import matplotlib.pyplot as plt
 
-    from whiffclock.paper.figures.style import context
+    from whiffclock.drawing.style import context
 
     learners = [name for name in (*OWN_LEARNERS, *(f"training.{peer.name}" for peer in LEARNERS)) if name in m]
     learners.sort(key=m.__getitem__)

@@ -43,8 +43,8 @@ def search_model(strength: float = 0.25) -> GridSearch:
     """The search model of the paper's size."""
     import numpy as np
 
-    from whiffclock.policy import MOVES
     from whiffclock.pomdp.gridsearch import GridSearch
+    from whiffclock.world.moves import MOVES
 
     x, y = np.arange(-122, 123)[:, None], np.arange(-26, 27)[None]
     ahead = np.maximum(x, 0)

@@ -23,7 +23,7 @@ from measurement import Add, run
 from whiffclock.agents.bayes import belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import Task, Training
-from whiffclock.evaluate import evaluate, make_starts
+from whiffclock.evaluation import evaluate, make_starts
 from whiffclock.memory import Memory, clock
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume

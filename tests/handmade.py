@@ -5,7 +5,6 @@ import json
 import numpy as np
 import xarray as xr
 
-from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.paper.dataset import (
     BAYES,
     CAST,
@@ -22,6 +21,7 @@ from whiffclock.paper.dataset import (
     TWO,
     Datasets,
 )
+from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 
 FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
 METRICS = ("G", "T_min/T", "f+", "G_sum")

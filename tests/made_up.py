@@ -5,11 +5,11 @@ import json
 import numpy as np
 import xarray as xr
 
-from whiffclock.evaluate import METRICS
-from whiffclock.geometry import GEOMETRY, TRUNCATIONS
+from whiffclock.evaluation import METRICS
 from whiffclock.paper import dataset as names
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.params import ENVIRONMENTS
+from whiffclock.path_metrics import GEOMETRY, TRUNCATIONS
 
 E, A, T, H, X, Y = len(ENVIRONMENT_NAMES), 5, 3, 40, 30, 9
 MOVES = np.array([(-1, 0), (1, 0), (0, 1), (0, -1)])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from whiffclock.agents.bayes import MOVES
 from whiffclock.params import InputError
 from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.tabular import TabularModel
+from whiffclock.world.moves import MOVES
 
 EXAMPLES = Path(__file__).parents[2] / "shared" / "data" / "pomdp"
 SAMPLINGS = ("mixed", "published", "policy")

@@ -10,17 +10,17 @@ from trainings import clock_task
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q, one_mode
 from whiffclock.agents.qlearning import Task, Training, sparse_share, train
-from whiffclock.episode import scheduled
-from whiffclock.evaluate import evaluate
+from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock, window
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
-from whiffclock.policy import ACTIONS
 from whiffclock.recovery import void_path
 from whiffclock.runs.ensembles import TAUS, Comparison, TauScan, choose_tau
 from whiffclock.runs.jobs import JobStore
 from whiffclock.runs.kinds import Given
 from whiffclock.runs.store import Store
+from whiffclock.world.episode import scheduled
+from whiffclock.world.moves import ACTIONS
 
 SHORT = LearningSettings.shortened(20_000)
 

@@ -14,10 +14,10 @@ from whiffclock.agents.bayes import BayesSettings, belief_heuristic, quasi_optim
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.files import load_belief_policy, load_policy, save_belief_policy
 from whiffclock.archive import write_npz
-from whiffclock.evaluate import evaluate
-from whiffclock.geometry import GEOMETRY as METRICS
-from whiffclock.geometry import geometry
+from whiffclock.evaluation import evaluate
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
+from whiffclock.path_metrics import GEOMETRY as METRICS
+from whiffclock.path_metrics import geometry
 from whiffclock.plume.files import write_plume
 from whiffclock.plume.standin import standin_plume
 from whiffclock.pomdp.solver import SolverSettings, solve

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from whiffclock.agents import bayes
 from whiffclock.agents.bayes import (
     BLANK,
-    MOVES,
     WHIFF,
     BayesSettings,
     BeliefPolicy,
@@ -22,10 +21,11 @@ from whiffclock.agents.bayes import (
     search_model,
     space_aware_infotaxis,
 )
-from whiffclock.evaluate import Starts, evaluate
+from whiffclock.evaluation import Starts, evaluate
 from whiffclock.params import EvaluationSettings, WorldSettings
 from whiffclock.pomdp import gridsearch
 from whiffclock.pomdp.gridsearch import GridSearch
+from whiffclock.world.moves import MOVES
 
 SINGLE = {"rtol": 2e-5, "atol": 2e-6}
 quick = settings(max_examples=60, deadline=None)

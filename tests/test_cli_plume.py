@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from whiffclock.cli import main
-from whiffclock.paper.plume.page import outline
+from whiffclock.drawing.plume.page import outline
 from whiffclock.plume.calibration import calibrate, read_target
 from whiffclock.plume.files import read_plume, write_plume
 from whiffclock.plume.standin import standin_plume

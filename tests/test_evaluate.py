@@ -9,7 +9,7 @@ from trainings import clock_task
 
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import train
-from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts
+from whiffclock.evaluation import Evaluation, Starts, evaluate, make_starts
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from whiffclock.evaluate import METRICS
+from whiffclock.evaluation import METRICS
 from whiffclock.memory import MAKERS, Memory, make_memory, maker
 from whiffclock.paper.claims import judge
 from whiffclock.paper.ensembles import Study
@@ -57,7 +57,7 @@ def test_a_metric_is_one_entry_and_its_place_does_not_matter(plume, tmp_path, mo
         return np.where(seen.arrived, seen.arrival, seen.horizon).astype(float)
 
     metrics = {"steps": steps} | METRICS
-    for name in ("whiffclock.evaluate", "whiffclock.paper.collect", "whiffclock.runs.ensembles"):
+    for name in ("whiffclock.evaluation", "whiffclock.paper.collect", "whiffclock.runs.ensembles"):
         monkeypatch.setattr(sys.modules[name], "METRICS", metrics)
     after = reproduce(Study(plume, TINY), store, ["fig2"]).datasets
     assert list(after.searches["metric"].values) == ["steps", "G", "T_min/T", "f+", "G_sum"]

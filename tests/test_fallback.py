@@ -9,8 +9,8 @@ import pytest
 TRAIN = """
 import hashlib
 from whiffclock.agents.qlearning import Task, train
-from whiffclock.episode import learn_row
-from whiffclock.evaluate import evaluate
+from whiffclock.world.episode import learn_row
+from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume.standin import standin_plume

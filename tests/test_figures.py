@@ -22,16 +22,18 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from whiffclock.drawing.boxes import box, never
+from whiffclock.drawing.plane import metrics_on_path
+from whiffclock.drawing.style import COLOURS, context
+from whiffclock.drawing.violins import density
 from whiffclock.paper import figures
 from whiffclock.paper.dataset import Datasets, in_order
-from whiffclock.paper.figures import FIGURES, drawing, picture, render, words
-from whiffclock.paper.figures.boxes import box, never
-from whiffclock.paper.figures.plane import metrics_on_path, voids
-from whiffclock.paper.figures.style import COLOURS, context
-from whiffclock.paper.figures.violins import LastWhiffs, density
+from whiffclock.paper.figures import FIGURES, captions, drawing, picture, render
+from whiffclock.paper.figures.last_whiffs import LastWhiffs
+from whiffclock.paper.figures.maps import voids
 from whiffclock.paper.page.report import write_report
-from whiffclock.paper.quantiles import weighted_quantiles
 from whiffclock.params import ENVIRONMENTS, InputError
+from whiffclock.quantiles import weighted_quantiles
 
 ORIGIN = "a plume, simulated for a test"
 CASES = {
@@ -398,12 +400,12 @@ def test_tables_tell_what_never_happens_from_what_is_not_known(cases):
 
 
 def test_words():
-    assert words.number(-0.001, "+.2f") == "+0.00"
-    assert words.number(-1.5) == "−1.50"
-    assert words.middle(np.array([1.0, np.nan, np.nan])) == np.inf
-    assert words.number(words.middle(np.array([1.0, np.nan, np.nan]))) == "never"
-    assert words.middle(np.array([1.0, 2.0])) == 1.5
-    assert words.listing(["a", "b", "c"]) == "a, b and c"
+    assert captions.number(-0.001, "+.2f") == "+0.00"
+    assert captions.number(-1.5) == "−1.50"
+    assert captions.middle(np.array([1.0, np.nan, np.nan])) == np.inf
+    assert captions.number(captions.middle(np.array([1.0, np.nan, np.nan]))) == "never"
+    assert captions.middle(np.array([1.0, 2.0])) == 1.5
+    assert captions.listing(["a", "b", "c"]) == "a, b and c"
 
 
 def test_drawing_does_not_compile(tmp_path):

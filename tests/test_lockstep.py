@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from trainings import clock_task
 
 from whiffclock.agents.qlearning import Training
-from whiffclock.episode import BLOCK
-from whiffclock.evaluate import EvaluationSettings, Starts, evaluate
+from whiffclock.evaluation import EvaluationSettings, Starts, evaluate
 from whiffclock.memory import clock
 from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
+from whiffclock.world.episode import BLOCK
 
 
 @st.composite

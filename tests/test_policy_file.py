@@ -14,7 +14,7 @@ from whiffclock import __version__
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import train
 from whiffclock.archive import write_npz
-from whiffclock.evaluate import own_horizon, require_fit
+from whiffclock.evaluation import own_horizon, require_fit
 from whiffclock.memory import clock
 from whiffclock.params import InputError, LearningSettings, WorldSettings
 from whiffclock.policy import TablePolicy

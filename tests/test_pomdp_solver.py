@@ -19,12 +19,13 @@ from small_pomdps import (
     tiger,
 )
 
-from whiffclock.agents.bayes import MOVES, BeliefPolicy, by_vectors, discounted_rewards, qmdp
+from whiffclock.agents.bayes import BeliefPolicy, by_vectors, discounted_rewards, qmdp
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.bounds import blind_policies, fast_informed_bound, fully_observed
 from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.solver import SolverSettings, solve
+from whiffclock.world.moves import MOVES
 
 
 def as_tables(model):

@@ -13,20 +13,20 @@ from trainings import clock_task
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q
 from whiffclock.agents.qlearning import train
-from whiffclock.geometry import Geometry, geometry
 from whiffclock.memory import clock
-from whiffclock.paper.quantiles import weighted_quantiles
 from whiffclock.params import InputError, LearningSettings, WorldSettings
+from whiffclock.path_metrics import Geometry, geometry
 from whiffclock.policy import TablePolicy
+from whiffclock.quantiles import weighted_quantiles
 from whiffclock.recovery import BranchSettings, follow_blanks, forced_blanks, void_path
-from whiffclock.search import MOVES
+from whiffclock.world.moves import DISPLACEMENT
 
 LETTERS = "U+-D"  # upwind, +y, -y, downwind: the order of the actions
 paths = st.lists(st.integers(0, 3), max_size=60).map(lambda actions: walk_actions(actions))
 
 
 def walk_actions(actions):
-    return np.cumsum([[0, 0], *MOVES[np.array(actions, dtype=int)]], axis=0)
+    return np.cumsum([[0, 0], *DISPLACEMENT[np.array(actions, dtype=int)]], axis=0)
 
 
 def walk(letters):

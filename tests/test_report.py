@@ -265,7 +265,7 @@ def test_numbers_beside_a_claim_are_shown_with_their_intervals():
 def test_the_report_is_drawn_again_without_plume_and_numba(tmp_path):
     made_up.datasets(figures=["fig2", "fig5"]).save(tmp_path / "data")
     code = "import sys\nfrom whiffclock.cli import app\napp(sys.argv[1:], standalone_mode=False)\n"
-    code += "assert 'numba' not in sys.modules and 'whiffclock.episode' not in sys.modules"
+    code += "assert 'numba' not in sys.modules and 'whiffclock.world.episode' not in sys.modules"
     command = [sys.executable, "-c", code, "report", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

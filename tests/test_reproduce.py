@@ -15,8 +15,7 @@ import pytest
 import xarray as xr
 
 from whiffclock.agents.qlearning import sparse_share
-from whiffclock.evaluate import METRICS, evaluate, make_starts, sample
-from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS, geometry
+from whiffclock.evaluation import METRICS, evaluate, make_starts, sample
 from whiffclock.paper import dataset
 from whiffclock.paper.claims import judge
 from whiffclock.paper.collect import Collector
@@ -38,6 +37,7 @@ from whiffclock.paper.page.report import write_report
 from whiffclock.paper.profiles import PROFILES, Profile
 from whiffclock.paper.reproduce import needs_of, outlook, parse_figures, reproduce
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, WorldSettings
+from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS, geometry
 from whiffclock.plume.files import write_plume
 from whiffclock.recovery import void_path
 from whiffclock.runs import kinds

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from whiffclock.agents.castsurge import cast_and_surge
-from whiffclock.episode import UPWIND
 from whiffclock.memory import clock
 from whiffclock.params import InputError, WorldSettings
 from whiffclock.policy import TablePolicy
-from whiffclock.search import PlumeWorld, ScriptWorld, search, start_cells, start_snapshots, trajectory
+from whiffclock.world.loop import search
+from whiffclock.world.moves import UPWIND
+from whiffclock.world.starts import start_cells, start_snapshots
+from whiffclock.world.trajectory import trajectory
+from whiffclock.world.worlds import PlumeWorld, ScriptWorld
 
 
 def counting(length=6):
@@ -69,7 +72,7 @@ def test_arrivals_are_told_with_place_and_smell(plume):
 
 
 def test_an_example_search_is_the_search_of_the_evaluation(plume):
-    from whiffclock.evaluate import evaluate
+    from whiffclock.evaluation import evaluate
 
     policy = cast_and_surge(40, 60)
     seen = evaluate(policy, plume, 3e-6)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from whiffclock import __version__
 from whiffclock.archive import write_npz
 from whiffclock.cli.runs import headline
-from whiffclock.evaluate import evaluate
+from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import InputError, LearningSettings
 from whiffclock.plume import Plume

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from whiffclock.archive import DIGEST
-from whiffclock.evaluate import METRICS
+from whiffclock.evaluation import METRICS
 from whiffclock.memory import clock, window
 from whiffclock.netcdf import write_dataset
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, LearningSettings, WorldSettings

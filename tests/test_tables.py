@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from whiffclock.paper.tables import claims_table, comparison_table, evaluation_table
+from whiffclock.drawing.tables import comparison_table, evaluation_table
+from whiffclock.paper.tables import claims_table
 
 
 def shown(table):

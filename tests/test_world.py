@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whiffclock.episode import smell, step
-from whiffclock.evaluate import evaluate, shortest_arrival
+from whiffclock.evaluation import evaluate, shortest_arrival
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.standin import standin_plume
 from whiffclock.policy import TablePolicy
-from whiffclock.search import MOVES
+from whiffclock.world.episode import smell, step
+from whiffclock.world.moves import DISPLACEMENT
 
 
 @settings(deadline=None)  # the first example compiles
@@ -91,7 +91,7 @@ def test_a_step_moves_one_cell_and_wraps_time():
     field[0, 5, 4] = 1.0
     words, site = Plume.from_array(field, (0, 4)).whiffs(1.0).world(WorldSettings())
     assert step(words, site, 6, 4, 2, 0) == (5, 4, 0, False, 1)
-    for action, (dx, dy) in enumerate(MOVES.tolist()):
+    for action, (dx, dy) in enumerate(DISPLACEMENT.tolist()):
         assert step(words, site, 7, 7, 0, action)[:3] == (7 + dx, 7 + dy, 1)
     assert step(words, site, 3, 4, 0, 0)[3]
     assert not step(words, site, 4, 4, 0, 1)[3]

@@ -16,16 +16,13 @@ Evaluation(single-Q in sparse: G ..., T_min/T ..., f+ ...; ... searches)
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all the rest
 if TYPE_CHECKING:
     from typing import Any
 
     from whiffclock.agents.castsurge import cast_and_surge
-    from whiffclock.geometry import geometry
     from whiffclock.memory import Memory, clock, window
     from whiffclock.notebook import (
         compare,
@@ -39,12 +36,14 @@ if TYPE_CHECKING:
         train,
     )
     from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings
+    from whiffclock.path_metrics import geometry
     from whiffclock.plots import animate_search, plot_compare, plot_plume, plot_search, plot_void_path
     from whiffclock.plume.builtin import builtin_plume
     from whiffclock.plume.plume import Plume
-    from whiffclock.policy import ACTIONS, TablePolicy
+    from whiffclock.policy import TablePolicy
     from whiffclock.recovery import void_path
     from whiffclock.sweep_plots import plot_sweep
+    from whiffclock.world.moves import ACTIONS
 
 __version__ = "0.1.0"
 
@@ -58,15 +57,16 @@ __all__ = [
 #: Modules of public names that are not in ``notebook``.
 _PLACES = {
     "agents.castsurge": "cast_and_surge",
-    "geometry": "geometry",
+    "path_metrics": "geometry",
     "memory": "Memory clock window",
     "params": "ENVIRONMENTS InputError WorldSettings",
     "plots": "animate_search plot_compare plot_plume plot_search plot_void_path",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
-    "policy": "ACTIONS TablePolicy",
+    "policy": "TablePolicy",
     "recovery": "void_path",
     "sweep_plots": "plot_sweep",
+    "world.moves": "ACTIONS",
 }
 _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}
 
@@ -80,18 +80,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
-
-
-class _Package(ModuleType):
-    """Keeps the functions ``evaluate``, ``geometry`` and ``search`` from being hidden by the modules of that name.
-
-    An import of a module sets it as an attribute of its package. These three are only reached by their full names, as
-    in ``from whiffclock.search import trajectory``.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _MODULE and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from llvmlite import binding
 from numba import config, njit
 from numba.core.caching import FunctionCache
 
@@ -73,15 +72,6 @@ def _cache(function: Callable, calls: tuple[str, ...]) -> _Cache:
         config.CACHE_DIR = folder  # type: ignore[attr-defined]
         _say(f"compiled functions are cached in {folder}, since package and home folder are read-only")
         return _Cache(function, calls)
-
-
-def compiled_for(feature: str) -> bool:
-    """Whether kernels are compiled for a feature of the processor, such as ``avx512dq``."""
-    features = config.CPU_FEATURES  # type: ignore[attr-defined]
-    if features is None:
-        own = config.CPU_NAME is None  # type: ignore[attr-defined]
-        features = binding.get_host_cpu_features().flatten() if own else ""
-    return f"+{feature}" in features.split(",")
 
 
 def _temporary_folder() -> Path:

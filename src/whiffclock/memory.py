@@ -21,8 +21,8 @@ from typing import Any, ParamSpec, get_type_hints
 import msgspec
 import numpy as np
 
-from whiffclock.episode import Tables
 from whiffclock.params import InputError, require, require_memory
+from whiffclock.world.episode import Tables
 
 Parameters = ParamSpec("Parameters")
 _LONGEST = 100_000

@@ -17,8 +17,8 @@ import numpy as np
 from whiffclock.agents import files as policy_files
 from whiffclock.agents import qlearning
 from whiffclock.agents.bayes import BeliefPolicy
-from whiffclock.evaluate import Evaluation, own_horizon, require_fit
-from whiffclock.evaluate import evaluate as evaluate_all
+from whiffclock.evaluation import Evaluation, own_horizon, require_fit
+from whiffclock.evaluation import evaluate as evaluate_all
 from whiffclock.memory import Memory, clock
 from whiffclock.params import (
     ENVIRONMENTS,
@@ -40,7 +40,8 @@ from whiffclock.runs.ensembles import Comparison, Row
 from whiffclock.runs.jobs import Engine, JobStore, missing, threads, work_in
 from whiffclock.runs.kinds import Given, Solve
 from whiffclock.runs.store import Store
-from whiffclock.search import PlumeWorld, Trajectory, trajectory
+from whiffclock.world.trajectory import Trajectory, trajectory
+from whiffclock.world.worlds import PlumeWorld
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,7 +227,7 @@ class ComparisonTable:
 
     def table(self, caption: str = "") -> Table:
         """A table for the terminal."""
-        from whiffclock.paper.tables import comparison_table
+        from whiffclock.drawing.tables import comparison_table
 
         return comparison_table(self.rows, "Median (range) of an ensemble, mean ±s.e. of one", caption)
 

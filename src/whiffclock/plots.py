@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
+from whiffclock.drawing import style
+from whiffclock.drawing.boxes import box
+from whiffclock.drawing.plane import TRAINED, Void, borders, draw_cells, draw_search, limits, wind
 from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
-from whiffclock.paper.figures import style
-from whiffclock.paper.figures.boxes import box
-from whiffclock.paper.figures.plane import TRAINED, Void, borders, draw_cells, draw_search, limits, wind
 from whiffclock.params import environment_name, require
 from whiffclock.recovery import void_path, void_steps
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from whiffclock.plume import Plume
     from whiffclock.policy import TablePolicy
-    from whiffclock.search import Trajectory
+    from whiffclock.world.trajectory import Trajectory
 
 _DOWNWIND, _ACROSS = "x downwind of the source (cells)", "y across (cells)"
 #: Concentrations below this share of the highest are left white.

@@ -17,13 +17,10 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.archive import first_line, read_header, read_npz, require_digest, write_npz
-from whiffclock.episode import N_ACTIONS
 from whiffclock.memory import Memory
 from whiffclock.params import InputError, WorldSettings, convert, environment_name, require
+from whiffclock.world.moves import N_ACTIONS
 
-ACTIONS = ("upwind", "+y", "-y", "downwind")
-#: Displacement (x, y) of each action.
-MOVES = ((-1, 0), (0, 1), (0, -1), (1, 0))
 FORMAT = "whiffclock policy 3"
 #: Formats without a digest: that of version 0.1, and one that is otherwise the current one.
 _FIRST_FORMAT, _SECOND_FORMAT = "whiffclock policy 1", "whiffclock policy 2"

@@ -3,7 +3,7 @@
 A policy with a finite-state memory has one void trajectory per mode: the path from (0, 0) on a whiff, with only blanks
 after it (:func:`void_path`). A policy with more memory has many: it searches in the plume, and at every whiff a branch
 with only blanks is split off, until its downwind return is complete (R17). The weight of a branch is
-the product of Pr(blank | x_t) along it (:func:`forced_blanks`). :mod:`whiffclock.geometry` measures the paths.
+the product of Pr(blank | x_t) along it (:func:`forced_blanks`). :mod:`whiffclock.path_metrics` measures the paths.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, RETURN_BEGINS, SURGE_ENDS, Truncation, geometry
 from whiffclock.params import Settings, WorldSettings, require, require_positive
+from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, RETURN_BEGINS, SURGE_ENDS, Truncation, geometry
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
-from whiffclock.search import MOVES, PlumeWorld, ScriptWorld, search, start_cells, start_snapshots
+from whiffclock.world.loop import search
+from whiffclock.world.moves import DISPLACEMENT
+from whiffclock.world.starts import start_cells, start_snapshots
+from whiffclock.world.worlds import PlumeWorld, ScriptWorld
 
 
 def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncation = MAIN_TRUNCATION) -> np.ndarray:
@@ -29,7 +32,7 @@ def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncati
     mode
         For a policy with several modes, which one; default: the last, for sparse odor.
     truncation
-        Where the path ends; one of :data:`whiffclock.geometry.TRUNCATIONS`.
+        Where the path ends; one of :data:`whiffclock.path_metrics.TRUNCATIONS`.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def void_trajectory(policy: TablePolicy, mode: int, moves: int) -> np.ndarray:
     nodes, onward = policy.memory.blank_nodes(mode).tolist(), policy.memory.next_node[:, 0]
     while len(nodes) < moves:
         nodes.append(int(onward[nodes[-1]]))
-    steps = MOVES[policy.actions[policy.memory.row[nodes[:moves]]]]
+    steps = DISPLACEMENT[policy.actions[policy.memory.row[nodes[:moves]]]]
     return np.concatenate([[[0, 0]], np.cumsum(steps, axis=0)])
 
 

@@ -18,9 +18,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from matplotlib.transforms import ScaledTranslation
 
 from whiffclock.archive import reading
+from whiffclock.drawing import style
 from whiffclock.formatting import number
 from whiffclock.netcdf import read_dataset
-from whiffclock.paper.figures import style
 from whiffclock.params import ENVIRONMENTS, InputError, environment_name, require
 
 if TYPE_CHECKING:

@@ -25,11 +25,12 @@ import numpy as np
 
 from whiffclock.params import BayesSettings, InputError, WorldSettings, environment_name, require
 from whiffclock.plume import Plume
-from whiffclock.policy import MOVES
 from whiffclock.pomdp import belief as belief_kernels
 from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
 from whiffclock.pomdp.model import Vectors
-from whiffclock.search import IndependentWorld, search
+from whiffclock.world.loop import search
+from whiffclock.world.moves import MOVES
+from whiffclock.world.worlds import IndependentWorld
 
 BLANK, WHIFF = 0, 1
 QUASI_OPTIMAL = "Bayesian"

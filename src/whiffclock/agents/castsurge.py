@@ -11,10 +11,10 @@ import math
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.episode import CROSSWIND_MINUS, CROSSWIND_PLUS, UPWIND
 from whiffclock.memory import clock
 from whiffclock.params import require
 from whiffclock.policy import TablePolicy
+from whiffclock.world.moves import CROSSWIND_MINUS, CROSSWIND_PLUS, UPWIND
 
 NAME = "cast-and-surge"
 ANGLES = tuple(range(5, 90, 5))

@@ -11,8 +11,9 @@ from whiffclock import __version__
 from whiffclock.agents.bayes import HEURISTICS, QUASI_OPTIMAL, BeliefPolicy, belief_heuristic, quasi_optimal
 from whiffclock.archive import array_named, first_line, read_header, read_npz, require_digest, write_npz
 from whiffclock.params import InputError, convert, require
-from whiffclock.policy import MOVES, Format, Name, Origin, Policy, TablePolicy
+from whiffclock.policy import Format, Name, Origin, Policy, TablePolicy
 from whiffclock.pomdp.gridsearch import GridSearch, GridVectors
+from whiffclock.world.moves import MOVES
 
 #: The current format, and that of files without a digest.
 _FORMAT, _FIRST_FORMAT = "whiffclock belief policy 2", "whiffclock belief policy 1"

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.episode import BLOCK, N_ACTIONS, LearningParams, learn
 from whiffclock.memory import Memory, clock
 from whiffclock.params import LearningSettings, WorldSettings, require, require_range
 from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
-from whiffclock.search import start_cells, start_snapshots
+from whiffclock.world.episode import BLOCK, LearningParams, learn
+from whiffclock.world.moves import N_ACTIONS
+from whiffclock.world.starts import start_cells, start_snapshots
 
 #: Most steps of a part of a training; Ctrl-C waits for a part, which takes fractions of a second.
 PART = 50_000_000
@@ -56,7 +57,7 @@ class Task:
 class Training:
     """A training in progress; it can be advanced in parts, with the same result as in one call.
 
-    Its arrays are those of :func:`~whiffclock.episode.learn`.
+    Its arrays are those of :func:`~whiffclock.world.episode.learn`.
     """
 
     def __init__(self, task: Task) -> None:

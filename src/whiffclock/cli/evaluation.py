@@ -19,7 +19,7 @@ from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, WorldSettings, environment_name, require
 
 if TYPE_CHECKING:
-    from whiffclock.evaluate import Evaluation
+    from whiffclock.evaluation import Evaluation
     from whiffclock.plume import Plume
     from whiffclock.policy import Policy
 
@@ -85,7 +85,7 @@ def search_all(
     tests: Iterable[tuple[str, Policy, float]], field: Plume, world: WorldSettings, settings: EvaluationSettings
 ) -> Iterator[tuple[Evaluation, float]]:
     """Search from every start with policies, each with a label, at a threshold; and microseconds per decision."""
-    from whiffclock.evaluate import evaluate, make_starts, own_horizon
+    from whiffclock.evaluation import evaluate, make_starts, own_horizon
 
     with opt.progress_bar("searches") as bar:
         for label, policy, threshold in tests:
@@ -98,7 +98,7 @@ def search_all(
 
 def show_table(labels: list[str], tested: list[Evaluation], field: Plume, settings: EvaluationSettings) -> None:
     """Print evaluations, one per line."""
-    from whiffclock.paper.tables import evaluation_table
+    from whiffclock.drawing.tables import evaluation_table
 
     rows = [(label, environment_name(one.threshold), one) for label, one in zip(labels, tested, strict=True)]
     opt.out.print(evaluation_table(rows, "Mean over all starts ± standard error", caption(field, settings)))
@@ -126,7 +126,7 @@ def compare(
 
     Example: whiffclock compare policies --everywhere
     """
-    from whiffclock.evaluate import own_horizon
+    from whiffclock.evaluation import own_horizon
     from whiffclock.notebook import run_comparison
     from whiffclock.runs.ensembles import Comparison, find_policies, heuristic_ensemble
     from whiffclock.runs.kinds import Given

@@ -93,7 +93,7 @@ def policy_facts(file: Path) -> dict[str, Any]:
     """Facts about a policy and its training."""
     from whiffclock.agents.bayes import BeliefPolicy
     from whiffclock.agents.files import load_policy
-    from whiffclock.geometry import geometry
+    from whiffclock.path_metrics import geometry
     from whiffclock.policy import TablePolicy
     from whiffclock.recovery import void_path
 

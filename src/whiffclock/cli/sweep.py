@@ -87,7 +87,7 @@ def plot(
     Example: whiffclock sweep plot clock_length/sweep.nc --metric f+
     """
     from whiffclock.archive import require_writable
-    from whiffclock.paper.figures import arranged, write_picture
+    from whiffclock.drawing.pictures import arranged, write_picture
     from whiffclock.sweep_plots import METRICS, choose, draw_lines, draw_map, load_sweep
 
     fixed = dict(parse_at(text) for text in at or [])

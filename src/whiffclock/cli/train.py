@@ -57,7 +57,7 @@ def train(
     from whiffclock.runs.jobs import execute, missing, run, work_in
     from whiffclock.runs.kinds import Train
     from whiffclock.runs.store import Store
-    from whiffclock.search import start_cells
+    from whiffclock.world.starts import start_cells
 
     require(seeds >= 1, f"--seeds is {seeds}; at least one agent is needed.")
     require(first_seed >= 0, f"The seed is {first_seed}; it must be 0 or more.")

@@ -13,19 +13,20 @@ import xarray as xr
 from whiffclock import __version__
 from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.qlearning import sparse_share
-from whiffclock.evaluate import METRICS, Evaluation, sample
-from whiffclock.geometry import GEOMETRY, TRUNCATIONS, geometry
+from whiffclock.evaluation import METRICS, Evaluation, sample
 from whiffclock.paper import dataset as names
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.paper.ensembles import HEURISTIC_FROM, MINUS, PLUS, STARTS, Study
 from whiffclock.params import ENVIRONMENTS
+from whiffclock.path_metrics import GEOMETRY, TRUNCATIONS, geometry
 from whiffclock.plume.durations import mean_durations, transitions
 from whiffclock.plume.whiffs import Whiffs
 from whiffclock.policy import TablePolicy
 from whiffclock.recovery import void_steps, void_trajectory
 from whiffclock.runs.ensembles import HEURISTIC_TAU
 from whiffclock.runs.jobs import Job, JobStore, run
-from whiffclock.search import PlumeWorld, trajectory
+from whiffclock.world.trajectory import trajectory
+from whiffclock.world.worlds import PlumeWorld
 
 _SEARCH_IN = "sparse"
 #: Bounds of the bins of mean blanks in fig. 6, and its contours.

@@ -82,9 +82,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from whiffclock.geometry import MAIN_TRUNCATION
 from whiffclock.netcdf import read_dataset, write_dataset
 from whiffclock.params import ENVIRONMENTS, require
+from whiffclock.path_metrics import MAIN_TRUNCATION
 
 SINGLE, TWO, HEURISTIC = "single-Q", "two-Q", "2Q^h"
 MINUS_ONLY, PLUS_ONLY, CAST, BAYES = "Q- only", "Q+ only", "cast-and-surge", "Bayesian"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from whiffclock.episode import SourceRegion, World
 from whiffclock.params import WorldSettings, require
+from whiffclock.world.episode import SourceRegion, World
 
 if TYPE_CHECKING:
     import dask.array

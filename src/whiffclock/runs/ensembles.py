@@ -18,7 +18,7 @@ from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.files import load_policy
 from whiffclock.agents.qlearning import sparse_share
 from whiffclock.archive import require_writable
-from whiffclock.evaluate import METRICS, Evaluation
+from whiffclock.evaluation import METRICS, Evaluation
 from whiffclock.memory import clock
 from whiffclock.params import (
     EvaluationSettings,

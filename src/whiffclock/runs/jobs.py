@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
@@ -86,21 +86,6 @@ class Job:
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> Any:
         """The result, from the results of :attr:`needs`."""
-        raise NotImplementedError
-
-    @property
-    def team(self) -> Hashable:
-        """Jobs with the same team may be computed together; None for a job that is computed alone."""
-        return None
-
-    @staticmethod
-    def faster_together(team: Sequence[Any]) -> bool:
-        """Whether it is faster to compute jobs of a team by one call of :meth:`compute_together`."""
-        return False
-
-    @staticmethod
-    def compute_together(team: Sequence[Any], plume: Plume, tick: Tick) -> Iterable[Any]:
-        """The results of jobs of a team that need no others; the same as those of :meth:`compute`."""
         raise NotImplementedError
 
     def pack(self, result: Any) -> dict[str, np.ndarray]:
@@ -202,29 +187,9 @@ def threads(workers: int) -> Engine:
 
     def compute(jobs: Sequence[Job], plume: Plume, store: JobStore, progress: Tick | None) -> list[float]:
         done = {job.key: threading.Event() for job in jobs}
-        parties = teams(jobs, workers)
-        taken = run_jobs([partial(_perform, party, plume, store, done) for party in parties], workers, progress)
-        seconds = {job.key: spent / len(party) for party, spent in zip(parties, taken, strict=True) for job in party}
-        return [seconds[job.key] for job in jobs]
+        return run_jobs([partial(_perform, job, plume, store, done) for job in jobs], workers, progress)
 
     return compute
-
-
-def teams(jobs: Sequence[Job], workers: int) -> list[list[Job]]:
-    """Jobs that are computed together, and others alone, each in the place of its first.
-
-    Teams are as many as keep all workers busy: those left over are divided among the workers, or computed alone.
-    """
-    members = defaultdict(list)
-    for job in jobs:
-        members[job.key if job.team is None else job.team].append(job)
-    found = [team for team in members.values() if team[0].faster_together(team)]
-    whole = len(found) - len(found) % workers
-    parts = (team[i::workers] for team in found[whole:] for i in range(min(workers, len(team))))
-    chosen = [*found[:whole], *(part for part in parts if part[0].faster_together(part))]
-    together = {job.key: team for team in chosen for job in team}
-    parties = (together.get(job.key, [job]) for job in jobs)
-    return list({party[0].key: party for party in parties}.values())
 
 
 ONE_THREAD = threads(1)
@@ -250,12 +215,12 @@ def execute(
     return todo
 
 
-def _perform(jobs: list[Job], plume: Plume, store: JobStore, done: dict[str, threading.Event], tick: Tick) -> float:
-    """Run one job after those it depends on, or a team; returns core-seconds."""
-    for other in nested(jobs[0]):
+def _perform(job: Job, plume: Plume, store: JobStore, done: dict[str, threading.Event], tick: Tick) -> float:
+    """Run a job after those it depends on; returns core-seconds."""
+    for other in nested(job):
         while other.key in done and not done[other.key].wait(0.2):
             tick(0)  # dependencies come first in the order of jobs: a worker runs it, or it failed
-    start, left = time.thread_time(), work_in(jobs, plume)
+    start, left = time.thread_time(), job.cost(plume)
 
     def limited(amount: int) -> None:
         nonlocal left
@@ -263,13 +228,8 @@ def _perform(jobs: list[Job], plume: Plume, store: JobStore, done: dict[str, thr
         left -= amount
         tick(amount)
 
-    if len(jobs) == 1:
-        run(jobs[0], plume, store, limited)
-    else:
-        for job, result in zip(jobs, jobs[0].compute_together(jobs, plume, limited), strict=True):
-            store.save(job, result)
-    for job in jobs:
-        done[job.key].set()
+    run(job, plume, store, limited)
+    done[job.key].set()
     tick(left)
     return time.thread_time() - start
 

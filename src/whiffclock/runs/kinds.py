@@ -6,7 +6,6 @@ The methods are documented in the base class, :class:`~whiffclock.runs.jobs.Job`
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,11 @@ from whiffclock.agents.castsurge import NAME, cast_and_surge
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
 from whiffclock.agents.files import belief_policy_arrays, belief_policy_from
 from whiffclock.agents.qlearning import Task, train
-from whiffclock.agents.together import faster_together, train_together
 from whiffclock.archive import array_named
-from whiffclock.evaluate import Evaluation, Starts, evaluate, make_starts, own_horizon, sample
-from whiffclock.geometry import GEOMETRY
+from whiffclock.evaluation import Evaluation, Starts, evaluate, make_starts, own_horizon, sample
 from whiffclock.memory import Memory
 from whiffclock.params import BayesSettings, EvaluationSettings, InputError, LearningSettings, WorldSettings, require
+from whiffclock.path_metrics import GEOMETRY
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
@@ -60,24 +58,7 @@ class Train(Job):
         return self.learning.episodes
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
-        return train(self._task(plume), tick)
-
-    def _task(self, plume: Plume) -> Task:
-        return Task(plume, self.threshold, self.memory, self.learning, self.world, self.seed)
-
-    @property
-    def team(self) -> Hashable:
-        return self.plume, self.threshold, self.learning, self.world
-
-    @staticmethod
-    def faster_together(team: Sequence[Train]) -> bool:
-        return faster_together(len(team), team[0].learning.episodes)
-
-    @staticmethod
-    def compute_together(team: Sequence[Train], plume: Plume, tick: Tick) -> list[TablePolicy]:
-        for job in team:
-            require_plume(job, plume)
-        return train_together([job._task(plume) for job in team], tick)
+        return train(Task(plume, self.threshold, self.memory, self.learning, self.world, self.seed), tick)
 
     def pack(self, result: TablePolicy) -> dict[str, np.ndarray]:
         return result.to_arrays()

@@ -29,7 +29,7 @@ from typing import Any, Self
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.children import end_with_parent
+from whiffclock.child_processes import end_with_parent
 from whiffclock.params import InputError, require
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import Whiffs

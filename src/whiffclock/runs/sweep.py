@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.evaluate import METRICS
+from whiffclock.evaluation import METRICS
 from whiffclock.memory import parse_memory
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, Settings, WorldSettings, require
 from whiffclock.plume import Plume
@@ -33,7 +33,7 @@ from whiffclock.plume.files import read_plume
 from whiffclock.runs.jobs import ONE_THREAD, Engine, Job, JobStore, Tick, execute, missing, run, work_in
 from whiffclock.runs.kinds import Evaluate, Train
 from whiffclock.runs.sweepfile import BUILTIN, CLASSES, NO_TAU, OWN, Grid, memory_settings, read_sweep
-from whiffclock.search import start_cells
+from whiffclock.world.starts import start_cells
 
 if TYPE_CHECKING:
     import xarray as xr

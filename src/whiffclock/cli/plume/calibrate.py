@@ -30,7 +30,7 @@ def calibrate(
 
     Example: whiffclock plume calibrate mine.npz matched.npz --target dns
     """
-    from whiffclock.paper.plume.tables import calibration_table
+    from whiffclock.drawing.plume.tables import calibration_table
     from whiffclock.plume.calibration import before_and_after, read_target
     from whiffclock.plume.calibration import calibrate as run
     from whiffclock.plume.files import write_plume

@@ -34,7 +34,7 @@ def inspect(
 
     Example: whiffclock plume inspect mine.npz --threshold sparse --out mine.png
     """
-    from whiffclock.paper.plume.tables import statistics_tables
+    from whiffclock.drawing.plume.tables import statistics_tables
     from whiffclock.plume.statistics import plume_statistics
 
     require_picture(out, force)
@@ -50,7 +50,7 @@ def inspect(
         for table in statistics_tables(statistics):
             opt.out.print(table)
     if out is not None:
-        from whiffclock.paper.plume.page import plume_page
+        from whiffclock.drawing.plume.page import plume_page
 
         with opt.messages.status("drawing"):
             shown = [c for c in sorted({*ENVIRONMENTS.values(), threshold}) if plume.reaches(c)]
@@ -73,7 +73,7 @@ def compare(
 
     Example: whiffclock plume compare mine.npz other.npz
     """
-    from whiffclock.paper.plume.tables import dns_table, pair_table
+    from whiffclock.drawing.plume.tables import dns_table, pair_table
     from whiffclock.plume import dns
     from whiffclock.plume.statistics import plume_statistics
 
@@ -96,7 +96,7 @@ def compare(
         caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {threshold:g}"
         opt.out.print(pair_table((measured[0], measured[1]), caption))
     if out is not None:
-        from whiffclock.paper.plume.page import comparison_page
+        from whiffclock.drawing.plume.page import comparison_page
 
         comparison_page(measured, ["A", "B"][: len(measured)], out)
         opt.say(f"Picture: {out}")

@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from whiffclock.geometry import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.paper import dataset as ds
 from whiffclock.paper.claims.resampling import (
     LEVEL,
@@ -26,7 +25,8 @@ from whiffclock.paper.claims.resampling import (
 )
 from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, parts
-from whiffclock.paper.quantiles import weighted_quantiles
+from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
+from whiffclock.quantiles import weighted_quantiles
 
 _WORDS = {name: name.replace("_", " ") for name in GEOMETRY} | {
     "backtracking": "backtracking length as printed",

@@ -33,7 +33,7 @@ from whiffclock.paper.claims.resampling import (
 )
 from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, with_interval
-from whiffclock.paper.quantiles import weighted_quantiles
+from whiffclock.quantiles import weighted_quantiles
 
 #: Two ensembles that are compared, the first with the second.
 Pair = tuple[Ensemble, Ensemble]

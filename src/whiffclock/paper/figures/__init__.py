@@ -12,19 +12,18 @@ import gc
 import importlib
 import io
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-from whiffclock.archive import write_whole
-from whiffclock.children import end_with_parent
+from whiffclock.child_processes import end_with_parent
+from whiffclock.drawing.pictures import arranged, save_picture, write_picture
 from whiffclock.paper.dataset import Datasets, in_order
-from whiffclock.paper.figures.words import Table
+from whiffclock.paper.figures.captions import Table
 from whiffclock.params import require
 
 if TYPE_CHECKING:
@@ -36,12 +35,8 @@ FIGURES: dict[str, Any] = {figure: f"{__name__}.{figure}" for figure in _PAPER}
 
 #: Fewer figures are not worth the start of a process.
 _FIGURES_PER_WORKER = 3
-_DPI = 200
 #: Longer SVG is more than a page should carry.
 _LONGEST_SVG = 500_000
-_BACKENDS = {"png": "agg", "pdf": "pdf", "svg": "svg"}
-#: No dates and versions in files.
-_METADATA: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 
 @dataclass(frozen=True)
@@ -129,28 +124,10 @@ def picture(figure: str, data: Datasets) -> Figure:
     return arranged(lambda: drawing(figure).draw(data))
 
 
-def arranged(draw: Callable[[], Figure]) -> Figure:
-    """The result of ``draw`` with the settings of all figures, with one layout for every format."""
-    from whiffclock.paper.figures.style import context
-
-    with context():
-        drawn = draw()
-        if engine := drawn.get_layout_engine():
-            engine.execute(drawn)
-            drawn.set_layout_engine("none")
-    return drawn
-
-
-def write_picture(drawn: Figure, path: Path) -> Path:
-    """Write a figure that has its layout as ``.png`` or ``.pdf``, by the name of the file."""
-    write_whole(path, partial(_save, drawn, path.suffix[1:], path.stem))
-    return path
-
-
 def _render(figure: str, data: Datasets, out: Path) -> Rendered:
     drawn, svg = picture(figure, data), io.BytesIO()
     png, pdf = (write_picture(drawn, out / f"{figure}.{form}") for form in ("png", "pdf"))
-    _save(drawn, "svg", figure, svg)
+    save_picture(drawn, "svg", figure, svg)
     text = svg.getvalue().decode()
     short = text[text.index("<svg") :] if len(text) <= _LONGEST_SVG else ""
     origin, made = str(data.facts.get("origin", "")).strip().rstrip("."), drawing(figure)
@@ -158,13 +135,3 @@ def _render(figure: str, data: Datasets, out: Path) -> Rendered:
     alt = made.alt(data) if hasattr(made, "alt") else made.TITLE
     table = made.table(data) if hasattr(made, "table") else None
     return Rendered(figure, made.TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]), alt, table)
-
-
-def _save(drawn: Figure, form: str, salt: str, file: BinaryIO) -> None:
-    """Write a figure that has its layout; ``savefig`` would draw it twice."""
-    from whiffclock.paper.figures.style import context
-
-    canvas = importlib.import_module(f"matplotlib.backends.backend_{_BACKENDS[form]}").FigureCanvas(drawn)
-    with context(f"whiffclock {salt}"):
-        drawn.dpi = _DPI
-        getattr(canvas, f"print_{form}")(file, metadata=_METADATA[form])

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyArrowPatch, Wedge
 
-from whiffclock.paper.figures.style import GREY, INK
+from whiffclock.drawing.style import GREY, INK
 
 Point = tuple[float, float]
 _RADIUS = 0.33

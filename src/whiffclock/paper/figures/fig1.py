@@ -9,10 +9,12 @@ from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from whiffclock.drawing import style
+from whiffclock.drawing.plane import draw_search, source, wind
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
-from whiffclock.paper.figures import style, words
+from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.chains import draw_clock
-from whiffclock.paper.figures.plane import draw_map, draw_search, extent, plume_note, source, wind
+from whiffclock.paper.figures.maps import draw_map, extent, plume_note
 from whiffclock.params import ENVIRONMENTS
 
 TITLE = "The setting: an odor plume, an agent with a clock, four environments"
@@ -44,17 +46,17 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     whiffs = int(data["setting"]["search"].sel(quantity="whiff").sum())
-    return words.caption("fig1", data)(**data["setting"].attrs, **_example(data), whiffs=whiffs, points=_LAST)
+    return captions.caption("fig1", data)(**data["setting"].attrs, **_example(data), whiffs=whiffs, points=_LAST)
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     returns = {f"{kind}, return at the end of training": (_last(data, kind), ".2f") for kind in (SINGLE, TWO)}
-    return words.table({"cells with a whiff (%)": (_filled(data), ".1f")} | returns)
+    return captions.table({"cells with a whiff (%)": (_filled(data), ".1f")} | returns)
 
 
 def alt(data: Datasets) -> str:
-    filled, last = words.ends(_filled(data), ".1f", "per cent"), words.ends(_last(data, SINGLE))
-    return words.caption("fig1_alt", data)(**_example(data), filled=filled, last=last)
+    filled, last = captions.ends(_filled(data), ".1f", "per cent"), captions.ends(_last(data, SINGLE))
+    return captions.caption("fig1_alt", data)(**_example(data), filled=filled, last=last)
 
 
 def _example(data: Datasets) -> dict[str, Any]:

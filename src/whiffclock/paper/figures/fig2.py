@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from whiffclock.drawing import style
+from whiffclock.drawing.boxes import Fill, box, key
 from whiffclock.paper.dataset import BAYES, CAST, HEURISTIC, SINGLE, TWO, Datasets, where_trained
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import Fill, box, key
+from whiffclock.paper.figures import captions
 
 TITLE = "Performance of the clock agents and two baselines"
 NEEDS = ("single-Q tests", "two-Q tests", "2Q^h", "cast-and-surge", "Bayesian searches", "single-Q, twice as long")
@@ -35,24 +36,24 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    return words.caption("fig2", data)()
+    return captions.caption("fig2", data)()
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     columns: dict[str, Any] = {}
     for kind in _ALL:
         found = [_agents(data, kind, metric) for metric in style.PERFORMANCE]
         columns[kind.replace("^h", "ʰ")] = found, ".2f"
-    return words.table(columns | {"half-angle (°)": (data.searches["cast_angle"], ".0f")})
+    return captions.table(columns | {"half-angle (°)": (data.searches["cast_angle"], ".0f")})
 
 
 def alt(data: Datasets) -> str:
-    single, cast, bayes = (words.medians(_agents(data, kind, "G")) for kind in (SINGLE, CAST, BAYES))
-    return words.caption("fig2_alt", data)(
-        single=words.ends(single),
-        above=words.places(single > cast),
-        below=words.places(single < bayes),
-        arrivals=words.ends(_agents(data, SINGLE, "f+")),
+    single, cast, bayes = (captions.medians(_agents(data, kind, "G")) for kind in (SINGLE, CAST, BAYES))
+    return captions.caption("fig2_alt", data)(
+        single=captions.ends(single),
+        above=captions.places(single > cast),
+        below=captions.places(single < bayes),
+        arrivals=captions.ends(_agents(data, SINGLE, "f+")),
     )
 
 

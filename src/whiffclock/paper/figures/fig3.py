@@ -4,12 +4,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from whiffclock.geometry import MAIN_TRUNCATION
+from whiffclock.drawing import style
+from whiffclock.drawing.boxes import metric_panels
+from whiffclock.drawing.plane import TRAINED, Void, legibility, limits, metrics_on_path, wind
 from whiffclock.paper.dataset import MODE, SINGLE, Datasets, best_agents, in_each, recovery
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import metric_panels
-from whiffclock.paper.figures.plane import TRAINED, Void, legibility, limits, metrics_on_path, voids, wind
-from whiffclock.paper.figures.violins import LAST_WHIFF, last_whiffs, of_each
+from whiffclock.paper.figures import captions
+from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, last_whiffs, of_each
+from whiffclock.paper.figures.maps import voids
+from whiffclock.path_metrics import MAIN_TRUNCATION
 
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"
 NEEDS = ("single-Q tests",)
@@ -39,19 +41,19 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    return words.caption("fig3", data)(
+    return captions.caption("fig3", data)(
         truncation=MAIN_TRUNCATION,
         trained=TRAINED,
         example=_clearest(_paths(data)),
-        counting=words.listing(str(lost.agents) for lost in last_whiffs(data, SINGLE).values()),
+        counting=captions.listing(str(lost.agents) for lost in last_whiffs(data, SINGLE).values()),
     )
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     geometry = recovery(data, SINGLE, MODE)["geometry_of"]
     lost = last_whiffs(data, SINGLE)
     found = {label: (geometry.sel(geometry=metric), ".0f") for metric, (label, _) in style.GEOMETRY_LABELS.items()}
-    return words.table(
+    return captions.table(
         found
         | {
             "fail (%)": (of_each(lost, "failing"), ".1f"),
@@ -63,12 +65,12 @@ def table(data: Datasets) -> words.Table:
 
 def alt(data: Datasets) -> str:
     geometry, paths = recovery(data, SINGLE, MODE)["geometry_of"], _paths(data)
-    return words.caption("fig3_alt", data)(
-        moves=words.ends(in_each(lambda name: len(paths[name].trained) - 1), ".0f", "moves"),
-        upwind=words.ends(in_each(lambda name: -paths[name].trained[:, 0].min()), ".0f", "cells"),
-        search=words.ends(geometry.sel(geometry="upwind_search"), ".0f", "cells"),
-        begins=words.ends(geometry.sel(geometry="backtracking_initiation"), ".0f", "moves"),
-        last=words.ends(of_each(last_whiffs(data, SINGLE), "median"), ".0f", "cells"),
+    return captions.caption("fig3_alt", data)(
+        moves=captions.ends(in_each(lambda name: len(paths[name].trained) - 1), ".0f", "moves"),
+        upwind=captions.ends(in_each(lambda name: -paths[name].trained[:, 0].min()), ".0f", "cells"),
+        search=captions.ends(geometry.sel(geometry="upwind_search"), ".0f", "cells"),
+        begins=captions.ends(geometry.sel(geometry="backtracking_initiation"), ".0f", "moves"),
+        last=captions.ends(of_each(last_whiffs(data, SINGLE), "median"), ".0f", "cells"),
     )
 
 

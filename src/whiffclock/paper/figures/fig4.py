@@ -5,10 +5,11 @@ from itertools import product
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from whiffclock.drawing import style
+from whiffclock.drawing.boxes import box, key
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import box, key
-from whiffclock.paper.figures.violins import LAST_WHIFF, LastWhiffs
+from whiffclock.paper.figures import captions
+from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, LastWhiffs
 
 TITLE = "Agents outside the environment they were trained in"
 NEEDS = ("single-Q tests", "single-Q elsewhere", "two-Q tests", "two-Q elsewhere")
@@ -47,21 +48,21 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    return words.caption("fig4", data)()
+    return captions.caption("fig4", data)()
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     rows = []
     for (trained, tested), lost in _pairs(data).items():
-        returns = (words.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
-        columns = (returns, *([words.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
+        returns = (captions.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
+        columns = (returns, *([captions.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
         rows.append((f"{trained}\u00a0→\u00a0{tested}", [" · ".join(column) for column in columns]))
-    return words.Table(["return", "fail (%)", "no whiff (%)", "agents in a"], rows)
+    return captions.Table(["return", "fail (%)", "no whiff (%)", "agents in a"], rows)
 
 
 def alt(data: Datasets) -> str:
     pairs, (first, *_, last) = _pairs(data), ENVIRONMENT_NAMES
-    return words.caption("fig4_alt", data)(
+    return captions.caption("fig4_alt", data)(
         first=first,
         last=last,
         first_in_first=pairs[first, first][0].failing,
@@ -86,4 +87,4 @@ def _pairs(data: Datasets) -> dict[tuple[str, str], tuple[LastWhiffs, LastWhiffs
 
 
 def _median(data: Datasets, kind: str, trained: str, tested: str) -> float:
-    return words.middle(data.searches["mean"].sel(metric="G", kind=kind, trained=trained, tested=tested))
+    return captions.middle(data.searches["mean"].sel(metric="G", kind=kind, trained=trained, tested=tested))

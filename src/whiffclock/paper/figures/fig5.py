@@ -7,11 +7,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
+from whiffclock.drawing import style
+from whiffclock.drawing.boxes import box
+from whiffclock.drawing.style import GREY, INK
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import box
+from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.chains import Point, arrow, blank_mark, blanks, halves, state, whiff_mark
-from whiffclock.paper.figures.style import GREY, INK
 
 TITLE = "The memory of the two-Q agent"
 NEEDS = ("two-Q training",)
@@ -37,19 +38,19 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     shared = not data.facts.get("split_zero", False)
-    return words.caption("fig5", data)(
+    return captions.caption("fig5", data)(
         zero="The two chains share state 0" if shared else "Each chain has a state 0 of its own",
         states=2 * data.facts["horizon"] - shared,
     )
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     shares = data.searches["training_share"]
-    return words.table({"τ (moves)": (data.searches["tau"], ".0f"), "share of decisions in Q⁺": (shares, ".2f")})
+    return captions.table({"τ (moves)": (data.searches["tau"], ".0f"), "share of decisions in Q⁺": (shares, ".2f")})
 
 
 def alt(data: Datasets) -> str:
-    return words.caption("fig5_alt", data)(shares=words.ends(data.searches["training_share"]))
+    return captions.caption("fig5_alt", data)(shares=captions.ends(data.searches["training_share"]))
 
 
 def _diagram(axes: Axes, horizon: int, shared: bool) -> None:

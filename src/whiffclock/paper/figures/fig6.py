@@ -8,9 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Patch
 
+from whiffclock.drawing import style
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, where_trained
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.plane import draw_map, extent, plume_note
+from whiffclock.paper.figures import captions
+from whiffclock.paper.figures.maps import draw_map, extent, plume_note
 
 TITLE = "Where the plume is sparse, and where the two-Q agent uses which mode"
 NEEDS = ("two-Q tests", "two modes, same path")
@@ -49,13 +50,13 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    levels = words.listing(str(level) for level in data["usage"].attrs["contours"])
-    return words.caption("fig6", data)(contours=levels, near=_CORE, fewest=_FEWEST)
+    levels = captions.listing(str(level) for level in data["usage"].attrs["contours"])
+    return captions.caption("fig6", data)(contours=levels, near=_CORE, fewest=_FEWEST)
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     core, edge = _core_and_edge(data)
-    return words.table(
+    return captions.table(
         {
             "τ (moves)": (data.searches["tau"], ".0f"),
             "share of decisions in Q⁺": (where_trained(data.searches["share"], TWO), ".2f"),
@@ -66,10 +67,10 @@ def table(data: Datasets) -> words.Table:
 
 
 def alt(data: Datasets) -> str:
-    core, edge = map(words.ends, _core_and_edge(data))
+    core, edge = map(captions.ends, _core_and_edge(data))
     blank, near = data["usage"]["blank"], _near_axis(data)
-    short, long = (words.ends(blank.where(there).median(["x", "y"]), ".0f", "snapshots") for there in (near, ~near))
-    return words.caption("fig6_alt", data)(near=_CORE, core=core, edge=edge, short=short, long=long)
+    short, long = (captions.ends(blank.where(there).median(["x", "y"]), ".0f", "snapshots") for there in (near, ~near))
+    return captions.caption("fig6_alt", data)(near=_CORE, core=core, edge=edge, short=short, long=long)
 
 
 def _near_axis(data: Datasets) -> xr.DataArray:

@@ -5,6 +5,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from whiffclock.drawing import style
+from whiffclock.drawing.boxes import Fill, key, metric_panels
+from whiffclock.drawing.plane import TRAINED, Void, limits, wind
 from whiffclock.paper import dataset
 from whiffclock.paper.dataset import (
     ENVIRONMENT_NAMES,
@@ -17,10 +20,9 @@ from whiffclock.paper.dataset import (
     recovery,
     where_trained,
 )
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import Fill, key, metric_panels
-from whiffclock.paper.figures.plane import TRAINED, Void, limits, voids, wind
-from whiffclock.paper.figures.violins import LAST_WHIFF, last_whiffs, of_each
+from whiffclock.paper.figures import captions
+from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, last_whiffs, of_each
+from whiffclock.paper.figures.maps import voids
 
 TITLE = "What the two modes of the two-Q agent learn"
 NEEDS = ("single-Q training", "two-Q tests", "one mode", "2Q^h")
@@ -65,14 +67,14 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    return words.caption("fig7", data)(trained=TRAINED)
+    return captions.caption("fig7", data)(trained=TRAINED)
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     modes = {metric: [_geometry(data, mode, metric) for mode in (MINUS, PLUS)] for metric in _IN_TABLE}
     lost = [last_whiffs(data, kind) for kind in _ALONE]
     numbers = {name: [of_each(found, name) for found in lost] for name in ("failing", "silent", "agents")}
-    return words.table(
+    return captions.table(
         {f"{style.GEOMETRY_LABELS[name][0]}, Q⁻ · Q⁺": (values, ".0f") for name, values in modes.items()}
         | {
             "fail (%)": (numbers["failing"], ".1f"),
@@ -85,13 +87,13 @@ def table(data: Datasets) -> words.Table:
 def alt(data: Datasets) -> str:
     minus, plus = (_geometry(data, mode, "upwind_search") for mode in (MINUS, PLUS))
     minus_only, two, plus_only = (of_each(last_whiffs(data, kind), "failing") for kind in _ALONE)
-    return words.caption("fig7_alt", data)(
-        minus=words.ends(minus, ".0f", "cells"),
-        plus=words.ends(plus, ".0f", "cells"),
-        longer=words.places(words.medians(plus) > words.medians(minus)),
-        two=words.ends(two, ".1f", "per cent"),
-        less_minus=words.places(two < minus_only),
-        less_plus=words.places(two < plus_only),
+    return captions.caption("fig7_alt", data)(
+        minus=captions.ends(minus, ".0f", "cells"),
+        plus=captions.ends(plus, ".0f", "cells"),
+        longer=captions.places(captions.medians(plus) > captions.medians(minus)),
+        two=captions.ends(two, ".1f", "per cent"),
+        less_minus=captions.places(two < minus_only),
+        less_plus=captions.places(two < plus_only),
     )
 
 

@@ -8,10 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from whiffclock.drawing import style
+from whiffclock.drawing.violins import nothing, violin
 from whiffclock.paper.dataset import Datasets, branches_in, effective_searches, in_each
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.violins import nothing, violin
-from whiffclock.paper.quantiles import weighted_quantiles
+from whiffclock.paper.figures import captions
+from whiffclock.quantiles import weighted_quantiles
 
 TITLE = "How the Bayesian agent searches for a lost plume"
 NEEDS = ("Bayesian branches",)
@@ -42,21 +43,21 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    intro = words.caption("fig8", data)(tail=100 * _TAIL)
+    intro = captions.caption("fig8", data)(tail=100 * _TAIL)
     if not data["branches"]["weight"].any():
         return f"{intro} The searches met no whiff to branch from, so all panels are empty."
     counts = (effective_searches(branches_in(data, name)) for name in style.COLOURS)
-    effective = words.listing(words.number(count, ".1f") for count in counts)
-    return f"{intro} {words.caption('fig8_numbers', data)(effective=effective)}"
+    effective = captions.listing(captions.number(count, ".1f") for count in counts)
+    return f"{intro} {captions.caption('fig8_numbers', data)(effective=effective)}"
 
 
-def table(data: Datasets) -> words.Table | None:
+def table(data: Datasets) -> captions.Table | None:
     if not data["branches"]["weight"].any():
         return None
     medians: dict[str, Any] = {
         label: (in_each(partial(_median, data, metric)), ".0f") for metric, (label, _) in style.GEOMETRY_LABELS.items()
     }
-    return words.table(
+    return captions.table(
         medians
         | {
             "never returns (%)": (in_each(lambda name: 100 * _never(data, name)), ".0f"),
@@ -68,10 +69,10 @@ def table(data: Datasets) -> words.Table | None:
 
 def alt(data: Datasets) -> str:
     if not data["branches"]["weight"].any():
-        return words.caption("fig8_none", data)()
-    return words.caption("fig8_alt", data)(
-        search=words.ends(in_each(partial(_median, data, "upwind_search")), ".0f", "cells"),
-        begins=words.ends(in_each(partial(_median, data, "backtracking_initiation")), ".0f", "moves"),
+        return captions.caption("fig8_none", data)()
+    return captions.caption("fig8_alt", data)(
+        search=captions.ends(in_each(partial(_median, data, "upwind_search")), ".0f", "cells"),
+        begins=captions.ends(in_each(partial(_median, data, "backtracking_initiation")), ".0f", "moves"),
     )
 
 

@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
+from whiffclock.drawing import style
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
-from whiffclock.paper.figures import style, words
+from whiffclock.paper.figures import captions
 
 TITLE = "Generalization in return, speed and success"
 NEEDS = ("single-Q tests", "single-Q elsewhere", "two-Q tests", "two-Q elsewhere")
@@ -26,7 +27,7 @@ def draw(data: Datasets) -> Figure:
         low, high = np.min(middles), max(np.max(middles), np.min(middles) + 1e-6)
         for axes, agents, middle in zip(grid[:2, j], (single, two), middles, strict=True):
             quartiles = np.quantile(agents, [0.25, 0.75], axis=0).transpose(1, 2, 0)
-            notes = [["–".join(words.number(end) for end in pair) for pair in row] for row in quartiles]
+            notes = [["–".join(captions.number(end) for end in pair) for pair in row] for row in quartiles]
             image = _matrix(axes, middle, low, high, "viridis", ".2f", notes)
         figure.colorbar(image, ax=list(grid[:2, j]), aspect=68, **_BAR)
         difference = middles[1] - middles[0]
@@ -48,22 +49,22 @@ def caption(data: Datasets) -> str:
         values = _medians(data, kind, "f+")
         others = values.where(values["trained"] != values["tested"]).to_series()
         trained, tested = others.idxmin()
-        return f"{words.number(others.min())} (from {trained} to {tested})"
+        return f"{captions.number(others.min())} (from {trained} to {tested})"
 
-    return words.caption("s1", data)(single=worst(SINGLE), two=worst(TWO))
+    return captions.caption("s1", data)(single=worst(SINGLE), two=worst(TWO))
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     gains = {metric: _gains(data, metric).mean("tested") for metric in style.PERFORMANCE}
     names = {"G": "G", "T_min/T": "Tₘᵢₙ/T", "f+": "f⁺"}
-    return words.table({f"two-Q minus single-Q, {names[m]}": (gain, "+.3f") for m, gain in gains.items()})
+    return captions.table({f"two-Q minus single-Q, {names[m]}": (gain, "+.3f") for m, gain in gains.items()})
 
 
 def alt(data: Datasets) -> str:
     gains, single = _gains(data, "G"), _medians(data, SINGLE, "G")
-    return words.caption("s1_alt", data)(
-        lowest=words.number(float(single.min())),
-        highest=words.number(float(single.max())),
+    return captions.caption("s1_alt", data)(
+        lowest=captions.number(float(single.min())),
+        highest=captions.number(float(single.max())),
         higher=int((gains > 0).sum()),
         pairs=gains.size,
     )
@@ -91,7 +92,7 @@ def _matrix(
     for (trained, tested), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value))
         looks: dict[str, Any] = {"color": "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"}
-        weight, text = "bold" if trained == tested else "normal", words.number(value, form)
+        weight, text = "bold" if trained == tested else "normal", captions.number(value, form)
         axes.text(tested, trained - 0.02, text, ha="center", va="bottom", fontsize=6.5, fontweight=weight, **looks)
         axes.text(tested, trained + 0.1, notes[trained][tested], ha="center", va="top", fontsize=5.2, **looks)
     axes.set_xticks(range(len(values)), ENVIRONMENT_NAMES)

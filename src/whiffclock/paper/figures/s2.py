@@ -6,10 +6,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from whiffclock.geometry import MAIN_TRUNCATION, TRUNCATIONS
+from whiffclock.drawing import style
+from whiffclock.drawing.boxes import key, metric_panels
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import key, metric_panels
+from whiffclock.paper.figures import captions
+from whiffclock.path_metrics import MAIN_TRUNCATION, TRUNCATIONS
 
 TITLE = "Geometry of recovery under five truncations of the path"
 NEEDS = ("single-Q training", "two-Q training")
@@ -36,25 +37,25 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    return words.caption("s2", data)(**_growing(data))
+    return captions.caption("s2", data)(**_growing(data))
 
 
-def table(data: Datasets) -> words.Table:
-    return words.table({word: (recovery(data, SINGLE, MODE, name)["steps"], ".0f") for name, word in _WORDS.items()})
+def table(data: Datasets) -> captions.Table:
+    return captions.table({word: (recovery(data, SINGLE, MODE, name)["steps"], ".0f") for name, word in _WORDS.items()})
 
 
 def alt(data: Datasets) -> str:
-    lengths = {word: words.middle(recovery(data, SINGLE, MODE, name)["steps"]) for name, word in _WORDS.items()}
+    lengths = {word: captions.middle(recovery(data, SINGLE, MODE, name)["steps"]) for name, word in _WORDS.items()}
     shortest = min(lengths, key=lambda word: lengths[word])
-    moves = words.number(lengths[shortest], ".0f")
-    return words.caption("s2_alt", data)(**_growing(data), shortest=moves, name=shortest)
+    moves = captions.number(lengths[shortest], ".0f")
+    return captions.caption("s2_alt", data)(**_growing(data), shortest=moves, name=shortest)
 
 
 def _growing(data: Datasets) -> dict[str, Any]:
     """Under how many truncations the upwind search is longer in the last environment than in the first."""
     first, *_, last = ENVIRONMENT_NAMES
     found = [recovery(data, SINGLE, MODE, name)["geometry_of"].sel(geometry="upwind_search") for name in TRUNCATIONS]
-    medians = [words.medians(one) for one in found]
+    medians = [captions.medians(one) for one in found]
     growing = sum(bool(one.sel(environment=last) > one.sel(environment=first)) for one in medians)
     return {"first": first, "last": last, "growing": growing, "truncations": len(TRUNCATIONS)}
 
@@ -65,6 +66,6 @@ def _modes(column: np.ndarray, data: Datasets, truncation: str) -> None:
         geometry = recovery(data, TWO, mode, truncation)["geometry_of"]
         for axes, metric in zip(column, style.GEOMETRY_LABELS, strict=True):
             for e, (name, colour) in enumerate(style.COLOURS.items()):
-                middle = words.middle(geometry.sel(geometry=metric, environment=name))
+                middle = captions.middle(geometry.sel(geometry=metric, environment=name))
                 if np.isfinite(middle):
                     axes.plot(e + shift, middle, marker, ms=2.6, color=style.dark(colour), mew=0, clip_on=True)

@@ -6,8 +6,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
+from whiffclock.drawing import style
 from whiffclock.paper.dataset import Datasets
-from whiffclock.paper.figures import style, words
+from whiffclock.paper.figures import captions
 
 TITLE = "The choice of τ"
 NEEDS = ("tau scan training", "tau scan")
@@ -37,26 +38,28 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     shorter = data.facts["scan_episodes"] < data.facts["episodes"]
-    return words.caption("s3", data)(
+    return captions.caption("s3", data)(
         lines="; lines join medians" if data.searches.sizes["replica"] > 1 else "",
         shorter=" These trainings are shorter than those of the other figures." if shorter else "",
     )
 
 
-def table(data: Datasets) -> words.Table:
-    return words.table({"chosen τ (moves)": (data.searches["tau"], ".0f"), "span of median G": (_spans(data), ".2f")})
+def table(data: Datasets) -> captions.Table:
+    return captions.table(
+        {"chosen τ (moves)": (data.searches["tau"], ".0f"), "span of median G": (_spans(data), ".2f")}
+    )
 
 
 def alt(data: Datasets) -> str:
     taus, shares = data.searches["tau_scanned"], data.searches["scan_share"]
     lowest, highest = int(taus.min()), int(taus.max())
-    return words.caption("s3_alt", data)(
+    return captions.caption("s3_alt", data)(
         lowest=lowest,
         highest=highest,
-        low=words.ends(shares.sel(tau_scanned=lowest)),
-        high=words.ends(shares.sel(tau_scanned=highest)),
-        tau=words.ends(data.searches["tau"], ".0f", "moves"),
-        spans=words.ends(_spans(data)),
+        low=captions.ends(shares.sel(tau_scanned=lowest)),
+        high=captions.ends(shares.sel(tau_scanned=highest)),
+        tau=captions.ends(data.searches["tau"], ".0f", "moves"),
+        spans=captions.ends(_spans(data)),
     )
 
 

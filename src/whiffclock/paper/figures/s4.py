@@ -7,9 +7,11 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from whiffclock.drawing import style
+from whiffclock.drawing.plane import TRAINED, Void, limits
 from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery, where_trained
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.plane import TRAINED, Void, limits, voids
+from whiffclock.paper.figures import captions
+from whiffclock.paper.figures.maps import voids
 
 TITLE = "All policies"
 NEEDS = ("single-Q tests", "two-Q tests")
@@ -40,23 +42,23 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     returns = where_trained(data.searches["mean"], SINGLE).sel(metric="G")
-    return words.caption("s4", data)(
+    return captions.caption("s4", data)(
         trained=TRAINED,
         agents=returns.sizes["agent"],
-        highest=words.number(float(returns.max())),
-        lowest=words.number(float(returns.min())),
+        highest=captions.number(float(returns.max())),
+        lowest=captions.number(float(returns.min())),
     )
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     names = ("single-Q", "Q⁻", "Q⁺")
     moves = {name: (_moves(data, *column), ".0f") for name, column in zip(names, _COLUMNS.values(), strict=True)}
-    return words.table(moves)
+    return captions.table(moves)
 
 
 def alt(data: Datasets) -> str:
-    moves = words.ends(_moves(data, SINGLE, MODE), ".0f", "moves")
-    return words.caption("s4_alt", data)(agents=data.searches.sizes["agent"], moves=moves)
+    moves = captions.ends(_moves(data, SINGLE, MODE), ".0f", "moves")
+    return captions.caption("s4_alt", data)(agents=data.searches.sizes["agent"], moves=moves)
 
 
 def _moves(data: Datasets, ensemble: str, mode: str) -> xr.DataArray:

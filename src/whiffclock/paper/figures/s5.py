@@ -3,9 +3,10 @@
 import xarray as xr
 from matplotlib.figure import Figure
 
+from whiffclock.drawing import style
+from whiffclock.drawing.boxes import metric_panels
 from whiffclock.paper.dataset import CONDITIONS, ENVIRONMENT_NAMES, MODE, SINGLE, Datasets, recovery
-from whiffclock.paper.figures import style, words
-from whiffclock.paper.figures.boxes import metric_panels
+from whiffclock.paper.figures import captions
 
 TITLE = "Geometry of recovery after training from other starts"
 NEEDS = ("single-Q training", "initial conditions")
@@ -25,21 +26,21 @@ def draw(data: Datasets) -> Figure:
 def caption(data: Datasets) -> str:
     agents = min(recovery(data, ensemble, MODE).sizes["agent"] for ensemble in CONDITIONS.values())
     few = " With so few agents, spreads are rough." if agents < 8 else ""
-    return words.caption("s5", data)(agents=agents, few=few)
+    return captions.caption("s5", data)(agents=agents, few=few)
 
 
-def table(data: Datasets) -> words.Table:
+def table(data: Datasets) -> captions.Table:
     masks = {mask: recovery(data, CONDITIONS[f"any time, {mask}"], MODE)["start_cells"] for mask in _MASKS}
-    return words.table(
+    return captions.table(
         {f"start cells, {mask}": (cells, ",.0f") for mask, cells in masks.items()}
         | {f"upwind search, {condition}": (search, ".0f") for condition, search in _searches(data).items()}
     )
 
 
 def alt(data: Datasets) -> str:
-    (first, *_, last), medians = ENVIRONMENT_NAMES, [words.medians(one) for one in _searches(data).values()]
+    (first, *_, last), medians = ENVIRONMENT_NAMES, [captions.medians(one) for one in _searches(data).values()]
     growing = sum(bool(one.sel(environment=last) > one.sel(environment=first)) for one in medians)
-    return words.caption("s5_alt", data)(first=first, last=last, growing=growing)
+    return captions.caption("s5_alt", data)(first=first, last=last, growing=growing)
 
 
 def _searches(data: Datasets) -> dict[str, xr.DataArray]:

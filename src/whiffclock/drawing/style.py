@@ -13,7 +13,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES
+from whiffclock.params import ENVIRONMENTS
 
 #: One colour per environment, throughout; distinct for colour-blind readers (after Okabe and Ito).
 COLOURS = {"denser": "#0072B2", "dense": "#009E73", "sparse": "#E69F00", "sparser": "#D55E00"}
@@ -88,7 +88,7 @@ def environment_title(axes: Axes, name: str, letter: str = "", text: str = "") -
 
 def environment_axis(axes: Axes, *, rotate: bool = False, borders: bool = False) -> None:
     """Environments along x, their names in their colours, with or without lines between them."""
-    names = ENVIRONMENT_NAMES
+    names = tuple(ENVIRONMENTS)
     axes.set_xticks(range(len(names)), names, rotation=40 if rotate else 0, ha="right" if rotate else "center")
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.tick_params(axis="x", length=0, pad=1 if rotate else 2)

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whiffclock.episode import rollout
 from whiffclock.formatting import nan_to_null
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, environment_name, require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
-from whiffclock.search import PlumeWorld, search, start_cells, start_snapshots
+from whiffclock.world.episode import rollout
+from whiffclock.world.loop import search
+from whiffclock.world.starts import start_cells, start_snapshots
+from whiffclock.world.worlds import PlumeWorld
 
 if TYPE_CHECKING:
     import xarray as xr

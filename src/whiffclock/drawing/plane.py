@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.image import AxesImage
@@ -17,9 +16,8 @@ from matplotlib.patches import Circle
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
-from whiffclock.geometry import MAIN_TRUNCATION, Truncation, geometry
-from whiffclock.paper.dataset import Datasets
-from whiffclock.paper.figures.style import FADED, GREY, INK, SOURCE, clock_colours, dark
+from whiffclock.drawing.style import FADED, GREY, INK, SOURCE, clock_colours, dark
+from whiffclock.path_metrics import Truncation, geometry
 
 #: Up to the longest blank of training that a whiff ended, a path is drawn in colour; the rest is thin and grey.
 TRAINED: Truncation = "longest blank"
@@ -33,20 +31,10 @@ _NUMBER: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5, "bbo
 _SHADES = 22
 
 
-def extent(data: Datasets, cells: xr.DataArray) -> tuple[float, float, float, float]:
-    """Borders of ``cells[x, y]`` seen from the source."""
-    return borders(data.facts["source"], (cells.sizes["x"], cells.sizes["y"]))
-
-
 def borders(source: tuple[int, int], shape: tuple[int, ...]) -> tuple[float, float, float, float]:
     """Borders of a grid of ``shape`` (x, y) seen from the source."""
     (x, y), (length, width) = source, shape
     return -x - 0.5, length - x - 0.5, -y - 0.5, width - y - 0.5
-
-
-def draw_map(axes: Axes, data: Datasets, cells: xr.DataArray, **looks: Any) -> AxesImage:
-    """``cells[x, y]`` as a picture, with the source; NaN is left out, and all sides of the frame are drawn."""
-    return draw_cells(axes, cells.transpose("x", "y").values, data.facts["source"], **looks)
 
 
 def draw_cells(axes: Axes, cells: np.ndarray, place: tuple[int, int], **looks: Any) -> AxesImage:
@@ -70,12 +58,6 @@ def source(axes: Axes, radius: float | None = None) -> None:
     axes.plot(0, 0, "o", ms=3.6, color=SOURCE, mec="white", mew=0.5, zorder=5, clip_on=False)
     if radius is not None:
         axes.add_patch(Circle((0, 0), radius, fill=False, ec=SOURCE, lw=0.7, zorder=4))
-
-
-def plume_note(axes: Axes, data: Datasets) -> None:
-    """A note at the upper right, above the panel, if the plume is simulated."""
-    if "simulated" in str(data.facts.get("origin", "")):
-        axes.set_title("simulated plume", loc="right", fontsize=6, color=GREY, style="italic")
 
 
 def limits(paths: Iterable[ArrayLike], pad: float = 0.06) -> Bbox:
@@ -113,15 +95,6 @@ class Void:
             place = (float(start[0]), float(start[1]))
             axes.annotate("no moves", place, (0, 6), textcoords="offset points", ha="center", fontsize=5.5, color=GREY)
         axes.plot(*start, "o", ms=1.2 + 1.7 * width, color=SOURCE, mec="white", mew=0.4, zorder=3)
-
-
-def voids(data: Datasets, ensemble: str, mode: str, environment: str) -> dict[int, Void]:
-    """Void trajectories of an ensemble in one mode, by agent."""
-    found = data["recoveries"].sel(ensemble=ensemble, mode=mode, trained=environment)
-    paths = found["path"].sel(axis=["x", "y"]).transpose("agent", "step", "axis").values.astype(np.int64)
-    steps = found["steps"].sel(truncation=[TRAINED, MAIN_TRUNCATION]).transpose("agent", "truncation").values
-    parts = zip(found["agent"].values.tolist(), paths, steps.astype(int), strict=True)
-    return {agent: Void(path[: first + 1], path[first : last + 1]) for agent, path, (first, last) in parts}
 
 
 def wind(axes: Axes, x: float = 0.98, y: float = 0.94) -> None:

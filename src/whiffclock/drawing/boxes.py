@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from whiffclock.paper.figures.style import COLOURS, GEOMETRY_LABELS, GREY, INK, dark, environment_axis, tint
+from whiffclock.drawing.style import COLOURS, GEOMETRY_LABELS, GREY, INK, dark, environment_axis, tint
 
 Fill = Literal["filled", "open", "hatched", "solid"]
 

@@ -17,8 +17,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from whiffclock.archive import write_whole
-from whiffclock.paper.figures.plane import borders
-from whiffclock.paper.figures.style import COLOURS
+from whiffclock.drawing.plane import borders
+from whiffclock.drawing.style import COLOURS
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, environment_name
 from whiffclock.plume import Plume, dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, LAGS

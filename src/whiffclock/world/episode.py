@@ -43,13 +43,9 @@ from llvmlite import ir
 from numba import extending, types
 
 from whiffclock.jit import kernel
+from whiffclock.world.moves import DISPLACEMENT, N_ACTIONS
 
-UPWIND, CROSSWIND_PLUS, CROSSWIND_MINUS, DOWNWIND = 0, 1, 2, 3
-N_ACTIONS = 4
-
-# Displacements of the actions.
-_MOVES_X = np.array([-1, 0, 0, 1])
-_MOVES_Y = np.array([0, 1, -1, 0])
+_MOVES_X, _MOVES_Y = np.ascontiguousarray(DISPLACEMENT.T)
 
 # Counter and finalizer of SplitMix64; the 53 high bits of a draw decide whether to explore.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -1,0 +1,1 @@
+"""How things look: style, planes, boxes, violins, tables and pictures, for figures, plots and pages."""

@@ -1,0 +1,75 @@
+"""Tables of evaluations for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from whiffclock.formatting import short, span
+
+if TYPE_CHECKING:
+    from whiffclock.evaluation import Evaluation
+    from whiffclock.runs.ensembles import Row
+
+SHOWN = ("G", "T_min/T", "f+")
+
+
+def ensemble_cell(row: Row, metric: str) -> str:
+    """Median and range of an ensemble; mean and standard error of a single agent."""
+    values = row.values(metric)
+    if len(values) == 1:
+        return with_error(row.best, metric)
+    return f"{np.median(values):.2f} {span(values.min(), values.max(), '.2f', terse=True)}"
+
+
+def with_error(evaluation: Evaluation, metric: str) -> str:
+    """Mean and standard error."""
+    error = evaluation.standard_error(metric)
+    return f"{evaluation.mean(metric):.3f}" + ("" if math.isnan(error) else f" ±{short(error, 3)}")
+
+
+def comparison_table(rows: Sequence[Row], title: str, caption: str = "") -> Table:
+    """One line per environment and agent."""
+    table = plain_table(title, caption, "plume", "agent", "n", *SHOWN)
+    table.columns[1].no_wrap, table.columns[2].justify = False, "right"
+    for i, row in enumerate(rows):
+        new = i == 0 or rows[i - 1].environment != row.environment
+        if new and i:
+            table.add_section()
+        cells = (ensemble_cell(row, metric) for metric in SHOWN)
+        add_row(table, row.environment if new else "", row.agent, str(len(row.evaluations)), *cells)
+    return table
+
+
+def evaluation_table(named: Sequence[tuple[str, str, Evaluation]], title: str, caption: str = "") -> Table:
+    """One line per (policy, environment, evaluation)."""
+    table = plain_table(title, caption, "policy", "plume", *SHOWN)
+    table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
+    for label, environment, evaluation in named:
+        add_row(table, label, environment, *(with_error(evaluation, metric) for metric in SHOWN))
+    return table
+
+
+def plain_table(title: str, caption: str, *columns: str) -> Table:
+    """An empty table in the style of all tables."""
+    table = Table(
+        title=Text(title, style="table.title"),
+        caption=Text(caption, style="table.caption") if caption else None,
+        box=box.SIMPLE_HEAD,
+        caption_justify="left",
+        padding=(0, 1, 0, 0),
+    )
+    for column in columns:
+        table.add_column(column, no_wrap=True)
+    return table
+
+
+def add_row(table: Table, *cells: str | Text) -> None:
+    """A row in which square brackets are not taken for markup."""
+    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
