@@ -5,7 +5,7 @@ what is wrong, and what would be right.
 """
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 T = TypeVar("T")
@@ -189,6 +189,15 @@ class LearningSettings(Settings):
         require_range("The number of episodes", episodes, 1, 10**12)
         decay = cls.alpha_decay * episodes / cls.episodes
         return cls(**{"episodes": episodes, "alpha_decay": decay, "epsilon_decay": decay} | changes)
+
+    def scaled(self, episodes: int) -> Self:
+        """The same settings for another number of episodes; schedules keep their shape."""
+        usual, new = self.shortened(self.episodes), self.shortened(episodes)
+        decays = {}
+        for name in ("alpha_decay", "epsilon_decay"):
+            own = getattr(self, name)
+            decays[name] = getattr(new, name) if own == getattr(usual, name) else own * episodes / self.episodes
+        return replace(self, episodes=episodes, **decays)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from importlib import resources
 
 from whiffclock.memory import clock
 from whiffclock.params import InputError, LearningSettings, Settings, require, require_positive
-from whiffclock.runs.ensembles import TAUS
+from whiffclock.runs.training import TAUS
 
 
 @dataclass(frozen=True)
