@@ -21,6 +21,7 @@ from whiffclock.archive import require_writable
 from whiffclock.evaluation import METRICS, Evaluation
 from whiffclock.memory import clock
 from whiffclock.params import (
+    Count,
     EvaluationSettings,
     InputError,
     LearningSettings,
@@ -28,7 +29,6 @@ from whiffclock.params import (
     WorldSettings,
     environment_name,
     require,
-    require_positive,
 )
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
@@ -50,13 +50,9 @@ class TauScan(Settings):
     """The scan from which tau is chosen: values, agents per value, and the length of their training."""
 
     taus: tuple[int, ...] = TAUS
-    seeds: int = 3
-    episodes: int = 1_000_000
-    horizon: int = 500
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive(self, "seeds", "episodes", "horizon")
+    seeds: Count = 3
+    episodes: Count = 1_000_000
+    horizon: Count = 500
 
     def trainings(self, plume: Plume, threshold: float, world: WorldSettings) -> dict[int, list[Job]]:
         """The trainings of each tau below the horizon."""
