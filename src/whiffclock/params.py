@@ -160,6 +160,11 @@ def require_names(kind: type[Settings], names: Iterable[str]) -> None:
         raise InputError(f"{kind.__name__} has no setting called {', '.join(unknown)}{meant}")
 
 
+def checked(name: str, value: Any, hint: Any) -> Any:
+    """``value`` as a plain value of the type ``hint``, such as ``int | None`` or ``Annotated[int, Valid(ge=1)]``."""
+    return _check(name, hint)(value)
+
+
 @cache
 def _checks(kind: type[Settings]) -> list[tuple[str, Callable[[Any], Any]]]:
     """For each setting, a function that makes its value plain, or refuses it."""
@@ -171,8 +176,7 @@ def _check(name: str, hint: Any) -> Callable[[Any], Any]:
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     valid = next((note for note in notes if isinstance(note, Valid)), Valid())
     fit, right = fit_of(kind)
-    words = (valid.says, valid.must) if get_origin(kind) is Literal else ("", "")
-    says, must = words[0] or f"{name} is {{}}", words[1] or f"be {right}"
+    says, must = (valid.must and valid.says) or f"{name} is {{}}", valid.must or f"be {right}"
 
     def check(value: Any) -> Any:
         try:
@@ -205,9 +209,11 @@ class WorldSettings(Settings):
     record, ``"wrap"`` continues with the first snapshot (R1), ``"avoid"`` starts early enough not to reach it.
     """
 
-    radius: Annotated[float, "Radius of the source region, in cells.", Valid("The source radius is {}", 0, le=1e6)] = (
-        2.0
-    )
+    radius: Annotated[
+        float,
+        "Radius of the source region, in cells.",
+        Valid("The source radius is {}", 0, le=1e6),
+    ] = 2.0
     start_threshold: Annotated[float | None, "Searches start in cells that exceed this at least once."] = 7e-6
     start_on_whiff: Annotated[bool, "Start only at times when the start cell has a whiff."] = False
     end_of_record: Annotated[

@@ -12,7 +12,8 @@ class FlowSettings(Settings):
     """A turbulent open channel. Lengths in cells, times in snapshots."""
 
     depth: Annotated[float, "Depth of the channel, in cells.", POSITIVE] = 14.0
-    period: Annotated[tuple[float, float], POSITIVE] = (4.0, 2.667)  # of the box along and across, in depths
+    # of the box, along and across
+    period: Annotated[tuple[float, float], Valid("The period of the box is {} depths", gt=0)] = (4.0, 2.667)
     points: Annotated[tuple[int, int, int], "Grid of the flow: points along, across, and in z."] = (96, 96, 32)
     stretching: Annotated[float, Valid(ge=0, le=4)] = 1.3  # of the tanh that clusters points at the ground; 0: evenly
     wind: Annotated[float, "Bulk speed, in cells per snapshot.", POSITIVE] = 0.9
