@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from whiffclock.params import Settings, Valid, require
+from whiffclock.plain_values import shown
 
 #: Words for the three axes, as dimension names use them.
 AXIS_NAMES = {
@@ -51,7 +52,9 @@ class ReadSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         named = self.axes is None or sorted(self.axes) == ["t", "x", "y"]
-        require(named, f"The axes are {self.axes!r}; they must be the letters t, x and y in some order, such as tyx.")
+        require(
+            named, f"The axes are {shown(self.axes)}; they must be the letters t, x and y in some order, such as tyx."
+        )
         some = self.first >= 0 and (self.end is None or self.end > self.first)
         require(some, f"The snapshots are {self.first}:{self.end}; they must be FIRST:END with 0 <= FIRST < END.")
         x0, x1, y0, y1 = self.crop or (0, 1, 0, 1)
