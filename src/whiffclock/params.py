@@ -1,12 +1,16 @@
 """Settings of every kind: frozen, validated, with the paper's values as defaults.
 
-Each class checks itself on construction and raises :class:`InputError`, whose message is one sentence:
-what is wrong, and what would be right.
+Each class checks itself on construction, by the annotations of its fields, and raises :class:`InputError`, whose
+message is one sentence: what is wrong, and what would be right.
 """
 
 import math
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Annotated, Any, Literal, Self, TypeVar
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+
+from whiffclock.plain_values import fit_of, shown
 
 T = TypeVar("T")
 
@@ -29,13 +33,9 @@ def require_range(what: str, value: float, low: float = -LARGEST_FLOAT, high: fl
     """Refuse NaN, infinity, and numbers outside ``low`` to ``high``; a whole number must fit into 64 bits."""
     if isinstance(value, int):
         low, high = max(low, -LARGEST_INT), min(high, LARGEST_INT)
-        written = (
-            str(value) if abs(value) <= LARGEST_INT else f"a number of {int(value.bit_length() * 0.30103) + 1} digits"
-        )
     else:
         require(math.isfinite(value), f"{what} is {value}; it must be a finite number.")
-        written = f"{value:g}"
-    require(low <= value <= high, f"{what} is {written}; it must be at least {low:g} and at most {high:g}.")
+    require(low <= value <= high, f"{what} is {shown(value)}; it must be at least {low:g} and at most {high:g}.")
 
 
 def require_memory(needed: int, what: str) -> None:
@@ -61,16 +61,54 @@ def environment_name(threshold: float) -> str:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Base of all settings: to and from plain dictionaries.
+class Valid:
+    """In the annotation of a setting: limits of its value, and the words of the sentence about another one."""
 
-    A field that is annotated with a description is an option of the commands that take these settings.
+    says: str = ""  # begins the sentence, with {} for the value; default: "<name> is {}"
+    ge: float | None = None
+    gt: float | None = None
+    le: float | None = None
+    lt: float | None = None
+    must: str = ""  # what it must be, where the limits alone do not say it well
+
+    def holds(self, value: float) -> bool:
+        """Whether a number is within the limits."""
+        enough = (self.ge is None or value >= self.ge) and (self.gt is None or value > self.gt)
+        return enough and (self.le is None or value <= self.le) and (self.lt is None or value < self.lt)
+
+    @property
+    def words(self) -> str:
+        """What a number must be."""
+        low, high = self.gt if self.ge is None else self.ge, self.lt if self.le is None else self.le
+        if self.must:
+            return self.must
+        if high is None:
+            return "be positive" if self.gt == 0 else "be 0 or more" if low == 0 else f"be at least {low}"
+        return f"lie between {low:g} and {high:g}" if self.lt else f"be at least {low:g} and at most {high:g}"
+
+
+POSITIVE, NOT_NEGATIVE = Valid(gt=0), Valid(ge=0)
+#: A whole number that is positive.
+Count = Annotated[int, POSITIVE]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Base of all settings: checked by type and limits, to and from plain dictionaries.
+
+    Numbers may be NumPy's, and whole numbers may be floats without a fraction; all become plain values. A field that is
+    annotated with a description is an option of the commands that take these settings.
     """
 
+    def __new__(cls, *_: Any, **values: Any) -> Self:
+        """Refuse unknown names, which ``__init__`` would do with a :class:`TypeError`."""
+        require_names(cls, values)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, int | float):
-                require_range(name, value)
+        own = vars(self)
+        for name, check in _checks(type(self)):  # type: ignore[arg-type]
+            own[name] = check(getattr(self, name))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -106,10 +144,61 @@ def _refuse_unknown_names(values: Any, made: Any) -> None:
     """Refuse names that ``made`` does not have; msgspec ignores them in dataclasses."""
     if isinstance(values, dict) and not (made is None or isinstance(made, dict)):
         if isinstance(made, Settings):
-            unknown = values.keys() - {f.name for f in fields(made)}
-            require(not unknown, f"{type(made).__name__} has no setting called {', '.join(sorted(unknown))}.")
+            require_names(type(made), values)
         for name, value in values.items():
             _refuse_unknown_names(value, getattr(made, name, None))
+
+
+def require_names(kind: type[Settings], names: Iterable[str]) -> None:
+    """Refuse names that are no settings of ``kind``, and suggest one."""
+    known = kind.__dataclass_fields__
+    if unknown := sorted(name for name in names if name not in known):
+        from difflib import get_close_matches
+
+        close = get_close_matches(unknown[0], known, n=1) if len(unknown) == 1 else ()
+        meant = "".join(f"; did you mean {name}?" for name in close) or "."
+        raise InputError(f"{kind.__name__} has no setting called {', '.join(unknown)}{meant}")
+
+
+def checked(name: str, value: Any, hint: Any) -> Any:
+    """``value`` as a plain value of the type ``hint``, such as ``int | None`` or ``Annotated[int, Valid(ge=1)]``."""
+    return _check(name, hint)(value)
+
+
+@cache
+def _checks(kind: type[Settings]) -> list[tuple[str, Callable[[Any], Any]]]:
+    """For each setting, a function that makes its value plain, or refuses it."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [(name, _check(name, hints[name])) for name in kind.__dataclass_fields__]
+
+
+def _check(name: str, hint: Any) -> Callable[[Any], Any]:
+    kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    valid = next((note for note in notes if isinstance(note, Valid)), Valid())
+    fit, right = fit_of(kind)
+    says, must = (valid.must and valid.says) or f"{name} is {{}}", valid.must or f"be {right}"
+
+    def check(value: Any) -> Any:
+        try:
+            made = fit(value)
+        except InputError:
+            raise
+        except Exception:  # of whatever object a user gives
+            raise InputError(f"{says.format(shown(value))}; it must {must}.") from None
+        for number in made if type(made) is tuple else (made,):
+            largest = LARGEST_INT if type(number) is int else LARGEST_FLOAT if type(number) is float else None
+            if largest is not None and not (-largest <= number <= largest and valid.holds(number)):
+                _refuse(name, number, valid)
+        return made
+
+    return check
+
+
+def _refuse(name: str, number: float, valid: Valid) -> None:
+    if isinstance(number, int) or math.isfinite(number):
+        says = (valid.says or f"{name} is {{}}").format(shown(number))
+        require(valid.holds(number), f"{says}; it must {valid.words}.")
+    require_range(name, number)
 
 
 @dataclass(frozen=True)
@@ -120,7 +209,11 @@ class WorldSettings(Settings):
     record, ``"wrap"`` continues with the first snapshot (R1), ``"avoid"`` starts early enough not to reach it.
     """
 
-    radius: Annotated[float, "Radius of the source region, in cells."] = 2.0
+    radius: Annotated[
+        float,
+        "Radius of the source region, in cells.",
+        Valid("The source radius is {}", 0, le=1e6),
+    ] = 2.0
     start_threshold: Annotated[float | None, "Searches start in cells that exceed this at least once."] = 7e-6
     start_on_whiff: Annotated[bool, "Start only at times when the start cell has a whiff."] = False
     end_of_record: Annotated[
@@ -130,13 +223,8 @@ class WorldSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_range("The source radius", self.radius, 0, 1e6)
         if self.start_threshold is not None:
             require_threshold(self.start_threshold, "start threshold")
-        require(
-            self.end_of_record in ("wrap", "avoid"),
-            f"end_of_record is {self.end_of_record!r}; it must be 'wrap' or 'avoid'.",
-        )
 
 
 def require_threshold(value: float, what: str = "threshold") -> None:
@@ -144,50 +232,36 @@ def require_threshold(value: float, what: str = "threshold") -> None:
     require(0 < value < math.inf, f"The {what} is {value:g}; it must be a positive concentration.")
 
 
-def require_positive(settings: Settings, *names: str) -> None:
-    """Refuse settings of these names that are not positive, finite numbers."""
-    for name in names:
-        value = getattr(settings, name)
-        require(0 < value < math.inf, f"{name} is {value:g}; it must be positive.")
+_Episodes = Annotated[int, Valid("The number of episodes is {}", 1, le=10**12)]
+_Gamma = Annotated[float, Valid("The discount gamma is {}", gt=0, lt=1)]
+_Rate = Annotated[float, Valid(ge=0, le=1)]
+_Duration = Annotated[float, Valid(gt=0, must="be a positive number of episodes")]
 
 
 @dataclass(frozen=True)
 class LearningSettings(Settings):
     """Tabular Q-learning. Learning rate and exploration fall linearly over the first ``..._decay`` episodes."""
 
-    episodes: Annotated[int, "Training episodes."] = 3_000_001
-    horizon: Annotated[int, "H: steps per episode, and states of the clock."] = 500
-    gamma: Annotated[float, "Discount factor."] = 0.998
-    alpha_start: Annotated[float, "Learning rate at the start."] = 0.1
-    alpha_end: Annotated[float, "Learning rate at the end."] = 1e-4
-    alpha_decay: float = 2.5e6  # episodes
-    epsilon_start: Annotated[float, "Exploration rate at the start."] = 1.0
-    epsilon_end: Annotated[float, "Exploration rate at the end."] = 1e-4
-    epsilon_decay: float = 2.5e6  # episodes
+    episodes: Annotated[_Episodes, "Training episodes."] = 3_000_001
+    horizon: Annotated[
+        int, "H: steps per episode, and states of the clock.", Valid("The horizon H is {}", 1, le=MOST_STEPS)
+    ] = 500
+    gamma: Annotated[_Gamma, "Discount factor."] = 0.998
+    alpha_start: Annotated[_Rate, "Learning rate at the start."] = 0.1
+    alpha_end: Annotated[_Rate, "Learning rate at the end."] = 1e-4
+    alpha_decay: _Duration = 2.5e6
+    epsilon_start: Annotated[_Rate, "Exploration rate at the start."] = 1.0
+    epsilon_end: Annotated[_Rate, "Exploration rate at the end."] = 1e-4
+    epsilon_decay: _Duration = 2.5e6
     q_start: Annotated[float, "Initial value of Q."] = -1.0
     bootstrap_at_horizon: Annotated[bool, "Bootstrap the last step of an episode cut at the horizon."] = True
-    curve_points: int = 300  # of the learning curve
-    record_last: int = 500  # episodes, for the void-state record
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_range("The number of episodes", self.episodes, 1, 10**12)
-        require_range("The horizon H", self.horizon, 1, MOST_STEPS)
-        require(0 < self.gamma < 1, f"The discount gamma is {self.gamma:g}; it must lie between 0 and 1.")
-        for name in ("alpha_start", "alpha_end", "epsilon_start", "epsilon_end"):
-            value = getattr(self, name)
-            require(0 <= value <= 1, f"{name} is {value:g}; it must lie between 0 and 1.")
-        for name in ("alpha_decay", "epsilon_decay"):
-            value = getattr(self, name)
-            require(0 < value < math.inf, f"{name} is {value:g}; it must be a positive number of episodes.")
-        require_range("curve_points", self.curve_points, 1, 10**6)
-        require_range("record_last", self.record_last, 1)
+    curve_points: Annotated[int, Valid(ge=1, le=10**6)] = 300  # of the learning curve
+    record_last: Count = 500  # episodes, for the void-state record
 
     @classmethod
     def shortened(cls, episodes: int, **changes: Any) -> Self:
         """The paper's schedule, scaled to another number of episodes."""
-        require_range("The number of episodes", episodes, 1, 10**12)
-        decay = cls.alpha_decay * episodes / cls.episodes
+        decay = cls.alpha_decay * cls(episodes).episodes / cls.episodes
         return cls(**{"episodes": episodes, "alpha_decay": decay, "epsilon_decay": decay} | changes)
 
     def scaled(self, episodes: int) -> Self:
@@ -204,31 +278,25 @@ class LearningSettings(Settings):
 class EvaluationSettings(Settings):
     """How a policy is evaluated: every start cell, ``snapshots`` start times each, the same for all (R11)."""
 
-    snapshots: Annotated[int, "Start times per cell, spread over the record."] = 16
-    seed: Annotated[int, "Seed of the start times."] = 0
-    gamma: Annotated[float, "Discount factor in G."] = 0.998
-    horizon: Annotated[int | None, "Steps allowed per search; default: H of training."] = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(
-            self.snapshots >= 1,
-            f"The number of start snapshots per cell is {self.snapshots}; it must be at least 1.",
-        )
-        require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
-        require(0 < self.gamma < 1, f"The discount gamma is {self.gamma:g}; it must lie between 0 and 1.")
-        if self.horizon is not None:
-            require_range("The evaluation horizon", self.horizon, 1, MOST_STEPS)
+    snapshots: Annotated[
+        int, "Start times per cell, spread over the record.", Valid("The number of start snapshots per cell is {}", 1)
+    ] = 16
+    seed: Annotated[int, "Seed of the start times.", Valid("The seed is {}", 0)] = 0
+    gamma: Annotated[_Gamma, "Discount factor in G."] = 0.998
+    horizon: Annotated[
+        int | None,
+        "Steps allowed per search; default: H of training.",
+        Valid("The evaluation horizon is {}", 1, le=MOST_STEPS),
+    ] = None
 
 
 @dataclass(frozen=True)
 class BayesSettings(Settings):
     """The Bayesian agent's model; its discount differs from that of the evaluation."""
 
-    discount: Annotated[float, "Discount factor of the agent's model."] = 0.98
-    floor: Annotated[float, "Smallest probability of a whiff, and of a blank, in any cell of the model."] = 1e-3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(0 < self.discount < 1, f"The discount is {self.discount:g}; it must lie between 0 and 1.")
-        require(0 <= self.floor < 0.5, f"The floor is {self.floor:g}; it must lie between 0 and 0.5.")
+    discount: Annotated[float, "Discount factor of the agent's model.", Valid("The discount is {}", gt=0, lt=1)] = 0.98
+    floor: Annotated[
+        float,
+        "Smallest probability of a whiff, and of a blank, in any cell of the model.",
+        Valid("The floor is {}", 0, lt=0.5),
+    ] = 1e-3

@@ -8,11 +8,11 @@ the product of Pr(blank | x_t) along it (:func:`forced_blanks`). :mod:`whiffcloc
 
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from whiffclock.params import Settings, WorldSettings, require, require_positive
+from whiffclock.params import Count, Settings, Valid, WorldSettings, require
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, RETURN_BEGINS, SURGE_ENDS, Truncation, geometry
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
@@ -113,14 +113,10 @@ def follow_return(policy: Policy, memory: Any, steps: int) -> list[np.ndarray]:
 class BranchSettings(Settings):
     """Number of searches, length of searches (steps) and branches (horizon), and seed of the starts."""
 
-    trials: int = 100
-    steps: int = 100
-    horizon: int = 500
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        require_positive(self, "trials", "steps", "horizon")
-        require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
+    trials: Count = 100
+    steps: Count = 100
+    horizon: Count = 500
+    seed: Annotated[int, Valid("The seed is {}", 0)] = 0
 
 
 @dataclass(frozen=True)

@@ -92,9 +92,10 @@ def _part(name: str, hint: Any, default: Any, group: OptionGroup) -> Part | None
         how = replace(notes[0] if notes else group, panel=(notes[0].panel if notes else "") or panel)
         parts = {f.name: _part(f.name, hints[f.name], f.default, how) for f in fields(kind)}
         return _together(kind, {name: part for name, part in parts.items() if part is not None})
-    if not notes or not isinstance(notes[0], str) or name not in (group.only or (name,)):
+    texts = [note for note in notes if isinstance(note, str)]
+    if not texts or name not in (group.only or (name,)):
         return None
-    text, spec = (*notes, OptionSpec())[:2]
+    text, spec = texts[0], next((note for note in notes if isinstance(note, OptionSpec)), OptionSpec())
     return _option(name, kind, default, text, group.specs.get(name, spec), group.panel or None)
 
 

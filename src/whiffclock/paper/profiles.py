@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from whiffclock.memory import clock
-from whiffclock.params import InputError, LearningSettings, Settings, require, require_positive
+from whiffclock.params import Count, InputError, LearningSettings, Settings, require
 from whiffclock.runs.training import TAUS
 
 
@@ -32,14 +32,14 @@ class Profile(Settings):
     """All numbers that a reproduction depends on, apart from the plume."""
 
     name: str  # does not affect results
-    seeds: int  # agents per kind and environment
-    episodes: int  # of their training
-    snapshots: int  # to start from per cell in evaluations (R11)
-    scan_seeds: int  # agents per environment and tau in the scan
-    scan_episodes: int  # of their training
-    bayes_backups: int  # budget of the Bayesian agent's solver; in backups, to be the same on all machines
-    bayes_starts: int  # number (about) of starts of its evaluation, a sample, since its searches are far slower
-    bayes_trials: int  # searches per environment with forced blanks; the effective number is about half of it
+    seeds: Count  # agents per kind and environment
+    episodes: Count  # of their training
+    snapshots: Count  # to start from per cell in evaluations (R11)
+    scan_seeds: Count  # agents per environment and tau in the scan
+    scan_episodes: Count  # of their training
+    bayes_backups: Count  # budget of the Bayesian agent's solver; in backups, to be the same on all machines
+    bayes_starts: Count  # number (about) of starts of its evaluation, a sample, since its searches are far slower
+    bayes_trials: Count  # searches per environment with forced blanks; the effective number is about half of it
     taus: tuple[int, ...] = TAUS  # candidates for tau of the two-Q agents, and the values of its scan
     horizon: int = 500  # H: number of clock states, and the longest search
     start_seeds: int | None = None  # agents per environment and initial condition (R10); by default as many as seeds
@@ -47,8 +47,6 @@ class Profile(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        numbers = ("seeds", "episodes", "snapshots", "scan_seeds", "scan_episodes")
-        require_positive(self, *numbers, "bayes_backups", "bayes_starts", "bayes_trials")
         for name in ("start_seeds", "long_seeds"):
             few = getattr(self, name) or 0
             require(0 <= few <= self.seeds, f"{name} is {few}; it must lie between 0 and seeds, {self.seeds}.")

@@ -4,14 +4,14 @@ An array is recognised by its name, by the names of its dimensions or by its sha
 precedence.
 """
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from whiffclock.params import Settings, require
+from whiffclock.params import Settings, Valid, require
+from whiffclock.plain_values import shown
 
 #: Words for the three axes, as dimension names use them.
 AXIS_NAMES = {
@@ -38,27 +38,28 @@ class ReadSettings(Settings):
     first: int = 0  # snapshot
     end: int | None = None  # the first snapshot that is left out
     crop: Annotated[tuple[int, int, int, int] | None, "Cells to keep; X1 and Y1 are excluded."] = None
-    downsample: Annotated[int, "Merge N x N cells into one."] = 1
+    downsample: Annotated[int, "Merge N x N cells into one.", Valid("The downsampling factor is {}", 1)] = 1
     downsample_method: Annotated[Literal["mean", "point"], "Take the mean of each block, or its first cell."] = "mean"
-    background: Annotated[int | None, "Subtract the mean of the first N snapshots of the file."] = None
-    scale: Annotated[float, "Multiply concentrations by X."] = 1.0
+    background: Annotated[
+        int | None,
+        "Subtract the mean of the first N snapshots of the file.",
+        Valid("The background is of {} snapshots", 0),
+    ] = None
+    scale: Annotated[float, "Multiply concentrations by X.", Valid("The scale is {}", gt=0)] = 1.0
     clip: Annotated[bool, "Set negative concentrations to zero."] = False
     source: Annotated[tuple[int, int] | None, "Source cell; default: middle of the upwind end."] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         named = self.axes is None or sorted(self.axes) == ["t", "x", "y"]
-        require(named, f"The axes are {self.axes!r}; they must be the letters t, x and y in some order, such as tyx.")
+        require(
+            named, f"The axes are {shown(self.axes)}; they must be the letters t, x and y in some order, such as tyx."
+        )
         some = self.first >= 0 and (self.end is None or self.end > self.first)
         require(some, f"The snapshots are {self.first}:{self.end}; they must be FIRST:END with 0 <= FIRST < END.")
         x0, x1, y0, y1 = self.crop or (0, 1, 0, 1)
         cells = 0 <= x0 < x1 and 0 <= y0 < y1
         require(cells, f"The crop {x0}:{x1},{y0}:{y1} holds no cell; in x0:x1,y0:y1, x0 < x1 and y0 < y1 must hold.")
-        require(self.downsample >= 1, f"The downsampling factor is {self.downsample}; it must be at least 1.")
-        known, method = ("mean", "point"), self.downsample_method
-        require(method in known, f"The downsampling method is {method!r}; it must be 'mean' or 'point'.")
-        require((self.background or 0) >= 0, f"The background is of {self.background} snapshots; it must be 0 or more.")
-        require(0 < self.scale < math.inf, f"The scale is {self.scale:g}; it must be a positive number.")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
-from whiffclock.params import Settings, require
+from whiffclock.params import Settings, Valid, require
 
 if TYPE_CHECKING:
     from whiffclock.runs.jobs import Engine
@@ -43,20 +43,25 @@ def cores() -> int:
 class EngineSettings(Settings):
     """Where jobs run, and how many at the same time; a scheduler implies Dask."""
 
-    engine: Annotated[Literal["threads", "processes", "dask"], "Where jobs run."] = "threads"
-    workers: Annotated[int | None, "Jobs at the same time; default: number of cores."] = None
+    engine: Annotated[
+        Literal["threads", "processes", "dask"],
+        "Where jobs run.",
+        Valid("The engine is {}", must="be threads, processes or dask"),
+    ] = "threads"
+    workers: Annotated[
+        int | None,
+        "Jobs at the same time; default: number of cores.",
+        Valid("--workers is {}", 1, le=1024, must="lie between 1 and 1024"),
+    ] = None
     scheduler: Annotated[str | None, "Address or scheduler file of a running Dask cluster."] = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.scheduler is not None:
             dask = self.engine in (EngineSettings.engine, "dask")
             require(dask, f"A scheduler needs the engine dask; the engine is {self.engine}.")
             require(self.workers is None, "The number of workers is that of the cluster; leave out --workers.")
             object.__setattr__(self, "engine", "dask")
-        known = self.engine in ("threads", "processes", "dask")
-        require(known, f"The engine is {self.engine!r}; it must be threads, processes or dask.")
-        enough = self.workers is None or 1 <= self.workers <= 1024
-        require(enough, f"--workers is {self.workers}; it must lie between 1 and 1024.")
 
     @property
     def at_once(self) -> int:

@@ -16,12 +16,12 @@ from whiffclock.agents.qlearning import sparse_share
 from whiffclock.archive import require_writable, write_npz
 from whiffclock.memory import Memory, make_memory
 from whiffclock.params import (
+    Count,
     InputError,
     LearningSettings,
     Settings,
     environment_name,
     require,
-    require_positive,
 )
 from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
@@ -38,12 +38,8 @@ class TauScan(Settings):
     """The scan from which tau is chosen: values, agents per value, and the length of their training."""
 
     taus: tuple[int, ...] = TAUS
-    seeds: int = 3
-    episodes: int = 1_000_000
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive(self, "seeds", "episodes")
+    seeds: Count = 3
+    episodes: Count = 1_000_000
 
     @classmethod
     def for_ensemble(cls, agents: int, learning: LearningSettings) -> TauScan:

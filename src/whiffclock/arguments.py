@@ -1,0 +1,202 @@
+"""What a user gives to a function or a command, as the values that the code works with.
+
+Each function takes what is sensible in a notebook (numbers of NumPy's, sequences, dictionaries, and text as on the
+command line) and refuses the rest in one sentence.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from whiffclock.memory import MAKERS, Memory, parse_memory
+from whiffclock.params import Settings, Valid, checked, require
+from whiffclock.plain_values import plain, shown
+from whiffclock.plume import Plume
+from whiffclock.policy import Policy
+
+Kind = TypeVar("Kind", bound=Settings)
+_Seed = Annotated[int, Valid("The seed is {}", ge=0)]
+_Agents = Annotated[int, Valid("The number of agents is {}", ge=1, le=100_000)]
+
+
+def seeds_of(seeds: int | Sequence[int] | None, seed: int = 0) -> list[int]:
+    """The seed of each agent.
+
+    Parameters
+    ----------
+    seeds
+        Number of agents, or the seed of each; None for one agent.
+    seed
+        Seed of the first agent, unless each has its own.
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> seeds_of(None, 7), seeds_of(3, 7), seeds_of([5, 2])
+    ([7], [7, 8, 9], [5, 2])
+    """
+    first, seeds = checked("seed", seed, _Seed), plain(seeds)
+    if not isinstance(seeds, list | tuple | range):
+        count = 1 if seeds is None else checked("seeds", seeds, _Agents)
+        last = checked("seed", first + count - 1, _Seed)
+        return list(range(first, last + 1))
+    require(first == 0, "seed is that of the first agent; where each agent has its own in seeds, leave it out.")
+    made = [checked("seeds", one, _Seed) for one in seeds]
+    require(len(made) > 0, "The list of seeds is empty; it must hold at least 1.")
+    require(len(set(made)) == len(made), f"The seeds are {shown(made)}; they must differ from each other.")
+    return made
+
+
+def taus_of(tau: int | Sequence[int] | str | None) -> tuple[int, ...] | None:
+    """Blank thresholds between modes; None if they are to be chosen by a scan.
+
+    Parameters
+    ----------
+    tau
+        One or several, as numbers or as text such as "5,20"; "auto" for a scan; None for a single mode.
+
+    Returns
+    -------
+    tuple of int, or None
+
+    Examples
+    --------
+    >>> taus_of(None), taus_of(10), taus_of("5,20"), taus_of("auto")
+    ((), (10,), (5, 20), None)
+    """
+    if isinstance(tau, str) and tau == "auto":
+        return None
+    try:
+        given = [int(part) for part in tau.split(",")] if isinstance(tau, str) else plain(tau)
+    except ValueError:
+        given = tau
+    listed = () if given is None else given if isinstance(given, list | tuple | range) else (given,)
+    right = Valid(must="be 'auto' or whole numbers such as 10 or 5,20")
+    return checked("tau", given if isinstance(given, str) else listed, Annotated[tuple[int, ...], right])
+
+
+def memory_of(memory: Memory | str | None, length: int, taus: tuple[int, ...] | None = (), **settings: bool) -> Memory:
+    """The memory of an agent.
+
+    Parameters
+    ----------
+    memory
+        A memory, or text such as "window:3"; None for the clock.
+    length
+        Number of states of its clock, where the memory does not say it.
+    taus
+        Blank thresholds, as :func:`taus_of` returns them.
+    **settings
+        Others of the clock: ``split_zero``, ``literal_tau``.
+
+    Returns
+    -------
+    Memory
+
+    Examples
+    --------
+    >>> memory_of(None, 100, (10,)).name, memory_of("window:3", 100).name
+    ('two-Q', 'window-3')
+    """
+    given = {"taus": taus or ()} | {name: checked(name, value, bool) for name, value in settings.items()}
+    known: Collection[str] = ()
+    if not isinstance(memory, Memory):
+        right = Valid(must="be a Memory, or a text such as 'window:3'")
+        text = checked("memory", "clock" if memory is None else memory, Annotated[str, right])
+        memory = parse_memory(text, length=length, **given)
+        known = inspect.signature(MAKERS[text.partition(":")[0]]).parameters
+    for name, value in (given | {"taus": taus}).items():
+        option = "tau" if name == "taus" else name
+        fits = name in known or value in ((), False)
+        instead = f"the memory is {memory.name}; leave out {option} (--{option.replace('_', '-')})"
+        require(fits, f"{option} is a setting of the clock, and {instead}.")
+    return memory
+
+
+def settings_of(kind: type[Kind], value: Kind | Mapping[str, Any] | None) -> Kind:
+    """Settings from settings, from a dictionary of some of them, or from nothing: the defaults.
+
+    Examples
+    --------
+    >>> from whiffclock.params import WorldSettings
+    >>> settings_of(WorldSettings, {"radius": 3}).radius
+    3.0
+    """
+    name = kind.__name__.removesuffix("Settings").lower()
+    return kind() if value is None else checked(name, value, kind)
+
+
+def policies_of(
+    policies: Policy | Sequence[Policy] | Mapping[str, Policy | Sequence[Policy]],
+) -> list[tuple[str | None, Policy]]:
+    """All policies, each with the name that the user gave it.
+
+    Parameters
+    ----------
+    policies
+        One policy, several, or a dictionary from names to policies or ensembles.
+
+    Returns
+    -------
+    list of (name, policy)
+        The name is None where there is none of the user's.
+    """
+    named = policies.items() if isinstance(policies, Mapping) else [(None, policies)]
+    made = [(checked("name", name, str | None), one) for name, some in named for one in _each_policy(some)]
+    require(len(made) > 0, "There is no policy to test; give one at least.")
+    return made
+
+
+def _each_policy(given: Any) -> Iterator[Policy]:
+    if isinstance(given, list | tuple):
+        for one in given:
+            yield from _each_policy(one)
+        return
+    kinds = "a policy, a list of them, or a dictionary from names to policies"
+    require(hasattr(given, "act"), f"{shown(given)} is not a policy; give {kinds} (load_policy reads a file).")
+    yield given
+
+
+def start_of(start: Sequence[int], plume: Plume) -> tuple[int, int, int]:
+    """Cell and snapshot at which a search starts: (x, y, snapshot).
+
+    Parameters
+    ----------
+    start
+        (x, y), which starts at snapshot 0, or (x, y, snapshot).
+    plume
+        The plume, whose grid and record it must lie in.
+
+    Returns
+    -------
+    tuple of int
+    """
+    snapshots, length, width = plume.field.shape
+    right = f"be (x, y) or (x, y, snapshot) within {length} x {width} cells and {snapshots} snapshots"
+    point = checked("start", start, Annotated[tuple[int, ...], Valid("The start is {}", must=right)])
+    ends = (length, width, snapshots)
+    inside = all(0 <= at < end for at, end in zip(point, ends, strict=False))
+    require(inside and len(point) in (2, 3), f"The start is {shown(point)}; it must {right}.")
+    x, y, snapshot = (*point, 0)[:3]
+    return x, y, snapshot
+
+
+def path_of(path: Path | str, name: str = "path") -> Path:
+    """The path of a file or folder, from a path or a text.
+
+    Examples
+    --------
+    >>> path_of("policies/agent.npz").name
+    'agent.npz'
+    """
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    right = isinstance(text, str) and text != "" and "\0" not in text
+    require(right, f"{name} is {shown(path)}; it must be the name of a file or folder.")
+    return Path(text)
