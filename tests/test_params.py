@@ -12,7 +12,7 @@ from types import NoneType
 import numpy as np
 import pytest
 from clock_settings import ClockSettings
-from whiffclock.runs.ensembles import TauScan
+from whiffclock.runs.training import TauScan
 
 import whiffclock.agents.bayes
 import whiffclock.plume.simulate.recipe
