@@ -20,9 +20,8 @@ from whiffclock.paper.profiles import profile_named
 from whiffclock.params import LearningSettings
 from whiffclock.plume.builtin import builtin_plume
 from whiffclock.runs.engine import EngineSettings
-from whiffclock.runs.jobs import Job, JobStore, execute, missing
+from whiffclock.runs.jobs import Job, JobFolder, execute, missing
 from whiffclock.runs.kinds import Train
-from whiffclock.runs.store import Store
 
 JOBS, EPISODES, SMALL = 40, 400_000, 200
 WORKERS = (1, 2, 8, 64, 512)
@@ -49,7 +48,7 @@ class Empty(Job):
 def timed(jobs: list[Job], plume, engine, store: Path) -> tuple[float, float]:
     """Wall time, and processor time of this process."""
     began, cpu = time.perf_counter(), time.process_time()
-    execute(jobs, plume, JobStore(Store(store)), engine)
+    execute(jobs, plume, JobFolder(store), engine)
     return time.perf_counter() - began, time.process_time() - cpu
 
 
@@ -79,7 +78,7 @@ def deep_jobs() -> list[list[tuple[str, list[str], int]]]:
     plume = builtin_plume()
     study = Study(plume, profile_named("deep"), dict.fromkeys(("denser", "dense", "sparse", "sparser"), 5))
     with tempfile.TemporaryDirectory() as folder:
-        store = JobStore(Store(Path(folder)))
+        store = JobFolder(Path(folder))
         scan = missing(study.jobs(["tau scan training"]), store)
         known = {job.key for job in scan}
         rest = [job for job in missing(study.jobs(NEEDS), store) if job.key not in known]

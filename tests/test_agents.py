@@ -14,11 +14,12 @@ from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock, window
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
+from whiffclock.progress import Bar
 from whiffclock.recovery import void_path
-from whiffclock.runs.ensembles import TAUS, Comparison, TauScan, choose_tau
-from whiffclock.runs.jobs import JobStore
-from whiffclock.runs.kinds import Given
-from whiffclock.runs.store import Store
+from whiffclock.runs.comparison import Comparison, contenders
+from whiffclock.runs.jobs import ONE_THREAD, JobFolder
+from whiffclock.runs.kinds import Train
+from whiffclock.runs.training import TAUS, TauScan, with_chosen_tau
 from whiffclock.world.episode import scheduled
 from whiffclock.world.moves import ACTIONS
 
@@ -103,8 +104,18 @@ def test_learning_beats_a_random_walk_and_improves(plume):
 def test_two_q_uses_both_modes(plume, tmp_path):
     policy = train(clock_task(plume, 3e-6, clock(200, (3,)), LearningSettings.shortened(2000), seed=0))
     assert 0.05 < sparse_share(policy) < 0.95
-    scan = TauScan(seeds=1, episodes=500, horizon=200)
-    assert choose_tau(plume, 3e-6, WorldSettings(), scan, JobStore(Store(tmp_path))) in TAUS
+    learning = LearningSettings.shortened(1500, horizon=200, gamma=0.99)
+    like = Train(plume.fingerprint, 3e-6, clock(200, split_zero=True), learning)
+    scan = TauScan(seeds=1, episodes=500)
+    (job,) = with_chosen_tau([like], plume, scan, JobFolder(tmp_path), ONE_THREAD, Bar(""))
+    (tau,) = job.memory.spec["taus"]
+    assert tau in TAUS
+    assert job == replace(like, memory=clock(200, (tau,), split_zero=True))
+    for trainings in scan.trainings(like).values():  # with the settings that were asked for
+        assert trainings[0].memory.spec["split_zero"]
+        assert trainings[0].learning == LearningSettings.shortened(500, horizon=200, gamma=0.99)
+    slower = replace(like, learning=replace(learning, alpha_decay=600.0))
+    assert scan.trainings(slower)[TAUS[0]][0].learning.alpha_decay == 200
 
 
 def test_a_record_that_is_too_short_to_avoid_its_end_is_refused(plume):
@@ -129,7 +140,7 @@ def test_impossible_angles_are_refused(angle):
 
 def test_tuning_takes_the_best_angle(plume, tmp_path):
     comparison = Comparison(plume, [], [3e-6], WorldSettings(), EvaluationSettings(horizon=500))
-    (tuned,) = comparison.rows(JobStore(Store(tmp_path)))
+    (tuned,) = comparison.rows(JobFolder(tmp_path), ONE_THREAD, Bar(""))
     for angle in (10, 40, 70):
         assert tuned.best.mean("G") >= evaluate(cast_and_surge(angle), plume, 3e-6).mean("G")
     made = tuned.to_xarray()
@@ -217,8 +228,8 @@ def test_only_a_clock_can_be_confined_to_a_mode(plume):
 
 def test_a_given_cast_and_surge_stands_beside_the_tuned_one(plume, tmp_path):
     settings = EvaluationSettings(2, horizon=50)
-    comparison = Comparison(plume, [Given.of(cast_and_surge(80, 50))], [3e-6], WorldSettings(), settings)
-    given, tuned = comparison.rows(JobStore(Store(tmp_path)))
+    comparison = Comparison(plume, contenders([cast_and_surge(80, 50)]), [3e-6], WorldSettings(), settings)
+    given, tuned = comparison.rows(JobFolder(tmp_path), ONE_THREAD, Bar(""))
     assert (given.agent, tuned.agent) == ("cast-and-surge, as given", "cast-and-surge")
     assert given.best.mean("G") == evaluate(cast_and_surge(80, 50), plume, 3e-6, settings=settings).mean("G")
 
@@ -226,3 +237,19 @@ def test_a_given_cast_and_surge_stands_beside_the_tuned_one(plume, tmp_path):
 def test_an_empty_scan_of_tau_is_refused():
     with pytest.raises(InputError, match="seeds is 0"):
         TauScan(seeds=0)
+
+
+def test_policies_with_other_settings_are_not_one_ensemble(plume, tmp_path):
+    def trained(seed, **changes):
+        learning = LearningSettings.shortened(20, horizon=50, **changes)
+        return train(Task(plume, 3e-6, clock(50), learning, seed=seed))
+
+    ensemble = [trained(0), trained(1)]
+    assert [one.name for one in contenders(ensemble)] == ["single-Q", "single-Q"]
+    mixed = [*ensemble, trained(0, gamma=0.9)]
+    assert [one.name for one in contenders(mixed)] == ["single-Q", "single-Q", "single-Q, gamma 0.9"]
+    comparison = Comparison(plume, contenders(mixed), [3e-6], WorldSettings(), EvaluationSettings(1))
+    rows = comparison.rows(JobFolder(tmp_path), ONE_THREAD, Bar(""))
+    assert [(row.agent, len(row.evaluations)) for row in rows[:2]] == [("single-Q", 2), ("single-Q, gamma 0.9", 1)]
+    angles = contenders([cast_and_surge(30, 50), cast_and_surge(40, 50)])
+    assert len({one.name for one in angles}) == 2

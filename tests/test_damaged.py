@@ -40,9 +40,9 @@ from whiffclock.plume.calibration import read_target
 from whiffclock.plume.files import read_plume, write_plume
 from whiffclock.policy import FORMAT, TablePolicy
 from whiffclock.recovery import BranchSettings
-from whiffclock.runs.jobs import JobStore, run
+from whiffclock.runs.jobs import JobFolder, run
 from whiffclock.runs.kinds import Branch, Evaluate, Train
-from whiffclock.runs.store import Store, read_record
+from whiffclock.runs.store import read_record
 from whiffclock.sweep_plots import load_sweep
 
 RAW = re.compile(r"\b[A-Z]\w*Error\b|Errno|Traceback|object has|dtype\(|<class|0x[0-9a-f]{6}")
@@ -334,7 +334,7 @@ def jobs_on(plume):
 
 @pytest.fixture
 def store(plume, tmp_path):
-    store = JobStore(Store(tmp_path / "runs"))
+    store = JobFolder(tmp_path / "runs")
     for job in jobs_on(plume):
         run(job, plume, store)
     return store

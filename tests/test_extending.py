@@ -17,9 +17,8 @@ from whiffclock.paper.profiles import Profile
 from whiffclock.paper.reproduce import reproduce
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.recovery import void_path, void_trajectory
-from whiffclock.runs.jobs import JobStore, execute, run
+from whiffclock.runs.jobs import JobFolder, execute, run
 from whiffclock.runs.kinds import Evaluate, Train
-from whiffclock.runs.store import Store
 
 
 def test_a_finite_memory_is_one_function(plume, tmp_path, monkeypatch):
@@ -33,7 +32,7 @@ def test_a_finite_memory_is_one_function(plume, tmp_path, monkeypatch):
         return Memory("parity", next_node, node, np.zeros(length, int), np.array([1, 0]), np.array([0]))
 
     assert make_memory({"maker": "parity", "length": 3}) == parity(3)
-    store = JobStore(Store(tmp_path))
+    store = JobFolder(tmp_path)
     job = Train(plume.fingerprint, 3e-6, parity(6), LearningSettings.shortened(100, horizon=50))
     test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2, horizon=50))
     seen = run(test, plume, store)
@@ -50,14 +49,14 @@ TINY = Profile("tiny", 2, 300, 2, 1, 100, 1, 30, 1, (2, 5), 60)
 
 
 def test_a_metric_is_one_entry_and_its_place_does_not_matter(plume, tmp_path, monkeypatch):
-    store = JobStore(Store(tmp_path))
+    store = JobFolder(tmp_path)
     before = reproduce(Study(plume, TINY), store, ["fig2"]).datasets
 
     def steps(seen):
         return np.where(seen.arrived, seen.arrival, seen.horizon).astype(float)
 
     metrics = {"steps": steps} | METRICS
-    for name in ("whiffclock.evaluation", "whiffclock.paper.collect", "whiffclock.runs.ensembles"):
+    for name in ("whiffclock.evaluation", "whiffclock.paper.collect", "whiffclock.runs.comparison"):
         monkeypatch.setattr(sys.modules[name], "METRICS", metrics)
     after = reproduce(Study(plume, TINY), store, ["fig2"]).datasets
     assert list(after.searches["metric"].values) == ["steps", "G", "T_min/T", "f+", "G_sum"]
@@ -79,7 +78,7 @@ def test_an_engine_is_one_function(plume, tmp_path):
 
     job = Train(plume.fingerprint, 3e-6, make_memory({"maker": "clock", "length": 40}), LearningSettings.shortened(60))
     test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2))
-    first, second = JobStore(Store(tmp_path / "a")), JobStore(Store(tmp_path / "b"))
+    first, second = JobFolder(tmp_path / "a"), JobFolder(tmp_path / "b")
     execute([test], plume, first, one_by_one)
     execute([test], plume, second)
     assert done == [job, test]

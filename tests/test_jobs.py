@@ -13,9 +13,19 @@ from whiffclock.memory import clock, window
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.runs import kinds
-from whiffclock.runs.jobs import ONE_THREAD, Account, Job, JobStore, execute, missing, run, threads, work_in
-from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, OneMode, Train
-from whiffclock.runs.store import Store
+from whiffclock.runs.jobs import (
+    ONE_THREAD,
+    Account,
+    Job,
+    JobFolder,
+    JobMemory,
+    execute,
+    missing,
+    run,
+    threads,
+    work_in,
+)
+from whiffclock.runs.kinds import Branch, CastAndSurge, Evaluate, Given, HeuristicTwoQ, OneMode, Solve, Train
 
 LEARNING = LearningSettings.shortened(60, horizon=40)
 
@@ -46,7 +56,7 @@ class Sum(Job):
 
 @pytest.fixture
 def store(tmp_path):
-    return JobStore(Store(tmp_path))
+    return JobFolder(tmp_path)
 
 
 def training(plume, seed=0, memory=None):
@@ -268,3 +278,74 @@ def test_large_numbers_survive_a_record(plume, horizon):
     back = job.unpack(job.pack(seen), plume, None)
     for name, values in seen.arrays().items():
         assert np.array_equal(back.arrays()[name], values), name
+
+
+def every_kind(plume):
+    """A job of every kind whose results are kept, on every kind of policy."""
+    from whiffclock.params import BayesSettings
+    from whiffclock.pomdp.settings import SolverSettings
+    from whiffclock.recovery import BranchSettings
+
+    place = plume.fingerprint, 3e-6, WorldSettings()
+    solve = Solve(*place, BayesSettings(), SolverSettings(seconds=None, backups=2))
+    single, two = training(plume), training(plume, memory=clock(40, (4,)))
+    policies = [single, two, training(plume, memory=window(3, 40)), HeuristicTwoQ(single, single, 7), OneMode(two, 1)]
+    policies += [CastAndSurge(45, 40), Given.of(cast_and_surge(30, 40)), solve]
+    how = EvaluationSettings(2, horizon=40)
+    tests = [Evaluate(policy, *place, how, 20 if policy is solve else None) for policy in policies]
+    return [single, two, solve, *tests, Branch(solve, *place, BranchSettings(2, steps=20, horizon=30))]
+
+
+def test_what_comes_from_a_store_is_what_was_computed(plume, store):
+    for job in every_kind(plume):
+        memory = JobMemory()
+        computed = run(job, plume, memory)
+        store.save(job, memory.load(job))
+        for kept in (run(job, plume, memory), run(job, plume, store)):
+            packed, again = job.pack(computed), job.pack(kept)
+            assert packed.keys() == again.keys()
+            for name, values in packed.items():
+                np.testing.assert_array_equal(again[name], values, f"{name} of {job}")
+            assert repr(kept) == repr(computed)
+            if isinstance(job, Evaluate):
+                assert kept == computed
+                assert kept.occupancy.sum() > 0
+
+
+def test_a_new_setting_with_a_default_changes_no_key(plume):
+    """These keys are those of version 0.2: a default or a name that changes needs a new revision of its job."""
+
+    @dataclass(frozen=True)
+    class LearningWithMore(LearningSettings):
+        momentum: float = 0.0
+
+    job = training(plume)
+    newer = replace(job, learning=LearningWithMore(**vars(LEARNING)))
+    assert newer.key == job.key
+    assert replace(newer, learning=replace(newer.learning, momentum=0.5)).key != job.key
+    whole = Train("0123456789abcdef", 5e-6, clock(500, (10,)))
+    assert whole.description == {
+        "job": "Train",
+        "agent": "two-Q",
+        "revision": 2,
+        "plume": "0123456789abcdef",
+        "threshold": 5e-6,
+        "memory": {"maker": "clock", "taus": [10]},
+    }
+    assert replace(whole, memory=clock()).description["memory"] == {"maker": "clock"}
+
+
+def test_defaults_that_keys_leave_out(plume):
+    """Whoever changes one of these must raise the revision of the jobs that use it."""
+    from whiffclock.params import BayesSettings
+    from whiffclock.pomdp.settings import SolverSettings
+    from whiffclock.recovery import BranchSettings
+
+    learning = [3_000_001, 500, 0.998, 0.1, 1e-4, 2.5e6, 1.0, 1e-4, 2.5e6, -1.0, True, 300, 500]
+    assert [*LearningSettings().to_dict().values()] == learning
+    assert [*EvaluationSettings().to_dict().values()] == [16, 0, 0.998, None]
+    assert [*BayesSettings().to_dict().values()] == [0.98, 1e-3]
+    assert [*BranchSettings().to_dict().values()] == [100, 100, 500, 0]
+    assert [*SolverSettings().to_dict().values()] == [60.0, None, 1e-3, 1000.0, "mixed", 0]
+    assert clock().spec == {"maker": "clock", "length": 500, "taus": [], "split_zero": False, "literal_tau": False}
+    assert window().spec == {"maker": "window", "n": 4, "length": 500}

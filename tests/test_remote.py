@@ -19,9 +19,8 @@ from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.runs import remote
 from whiffclock.runs.engine import EngineError, EngineSettings
-from whiffclock.runs.jobs import JobStore, execute, nested, threads
+from whiffclock.runs.jobs import JobFolder, execute, nested, threads
 from whiffclock.runs.kinds import CastAndSurge, Evaluate, HeuristicTwoQ, Train
-from whiffclock.runs.store import Store
 
 LEARNING = LearningSettings.shortened(200, horizon=60)
 
@@ -45,7 +44,7 @@ def digests(folder):
 def expected(plume, tmp_path):
     """Jobs, and the digests of their records on threads of this process."""
     jobs = jobs_on(plume)
-    execute(jobs, plume, JobStore(Store(tmp_path / "threads")), threads(2))
+    execute(jobs, plume, JobFolder(tmp_path / "threads"), threads(2))
     found = digests(tmp_path / "threads")
     assert len(found) == 3 + len(jobs)
     return jobs, found
@@ -89,7 +88,7 @@ def test_local_processes_give_the_same_records(expected, plume, tmp_path):
     jobs, found = expected
     done = []
     with EngineSettings("processes", 2).open() as engine:
-        execute(jobs, plume, JobStore(Store(tmp_path / "processes")), engine, done.append)
+        execute(jobs, plume, JobFolder(tmp_path / "processes"), engine, done.append)
         assert len(list(engine._folder.iterdir())) == 3  # whiffs at three thresholds, once for all jobs
     assert digests(tmp_path / "processes") == found
     assert sum(done) == sum(job.cost(plume) for job in {j.key: j for i in jobs for j in (i, *nested(i))}.values())
@@ -106,7 +105,7 @@ def test_a_killed_process_is_replaced(expected, plume, tmp_path):
             os.kill(killed[0].pid, signal.SIGKILL)
 
     with EngineSettings("processes", 2).open(said.append) as engine:
-        execute(jobs, plume, JobStore(Store(tmp_path / "killed")), engine, kill_once)
+        execute(jobs, plume, JobFolder(tmp_path / "killed"), engine, kill_once)
     assert digests(tmp_path / "killed") == found
     assert said == ["whiffclock: a worker process died; it was killed, or memory ran out. Its jobs are started again."]
 
@@ -115,13 +114,13 @@ def test_processes_that_keep_dying_are_given_up(plume, tmp_path, monkeypatch):
     with EngineSettings("processes", 1).open() as engine:
         monkeypatch.setattr(engine, "submit", lambda job, *args: engine.executor.submit(os._exit, 1))
         with pytest.raises(EngineError, match=r"a worker process died; .* \(4 times\)"):
-            execute(jobs_on(plume), plume, JobStore(Store(tmp_path)), engine)
+            execute(jobs_on(plume), plume, JobFolder(tmp_path), engine)
 
 
 def test_bad_input_in_a_worker_keeps_its_sentence(plume, tmp_path):
     job = Train(plume.fingerprint, 3e-6, clock(60), LEARNING, WorldSettings(radius=500))
     with EngineSettings("processes", 1).open() as engine, pytest.raises(InputError, match="no search can start"):
-        execute([job], plume, JobStore(Store(tmp_path)), engine)
+        execute([job], plume, JobFolder(tmp_path), engine)
 
 
 def test_a_dask_cluster_survives_the_death_of_a_worker(expected, plume, tmp_path):
@@ -136,14 +135,14 @@ def test_a_dask_cluster_survives_the_death_of_a_worker(expected, plume, tmp_path
 
         with EngineSettings(scheduler=file).open() as engine:
             until(lambda: len(engine._client.scheduler_info()["workers"]) == 2)
-            execute(jobs, plume, JobStore(Store(tmp_path / "dask")), engine, kill_once)
+            execute(jobs, plume, JobFolder(tmp_path / "dask"), engine, kill_once)
     assert killed
     assert digests(tmp_path / "dask") == found
 
 
 def test_without_its_scheduler_a_run_ends_and_the_next_one_finishes(expected, plume, tmp_path):
     jobs, found = expected
-    store = JobStore(Store(tmp_path / "dask"))
+    store = JobFolder(tmp_path / "dask")
     with (
         scheduler(tmp_path) as (process, file),
         worker(tmp_path, "one"),

@@ -16,6 +16,7 @@ import xarray as xr
 
 from whiffclock.agents.qlearning import sparse_share
 from whiffclock.evaluation import METRICS, evaluate, make_starts, sample
+from whiffclock.memory import clock
 from whiffclock.paper import dataset
 from whiffclock.paper.claims import judge
 from whiffclock.paper.collect import Collector
@@ -36,14 +37,15 @@ from whiffclock.paper.figures import FIGURES, drawing
 from whiffclock.paper.page.report import write_report
 from whiffclock.paper.profiles import PROFILES, Profile
 from whiffclock.paper.reproduce import needs_of, outlook, parse_figures, reproduce
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, WorldSettings
+from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS, geometry
 from whiffclock.plume.files import write_plume
+from whiffclock.progress import Bar
 from whiffclock.recovery import void_path
 from whiffclock.runs import kinds
-from whiffclock.runs.ensembles import TAUS, TauScan, choose_tau
-from whiffclock.runs.jobs import JobStore, run, threads
-from whiffclock.runs.store import Store
+from whiffclock.runs.jobs import JobFolder, run, threads
+from whiffclock.runs.kinds import Train
+from whiffclock.runs.training import TAUS, TauScan, with_chosen_tau
 
 TINY = Profile(
     name="tiny",
@@ -64,7 +66,7 @@ HOW = EvaluationSettings(snapshots=2, horizon=60)
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    return JobStore(Store(tmp_path_factory.mktemp("whole")))
+    return JobFolder(tmp_path_factory.mktemp("whole"))
 
 
 @pytest.fixture(scope="module")
@@ -118,21 +120,21 @@ def test_an_agent_is_trained_once_whatever_figures_need_it(plume, tmp_path, monk
     monkeypatch.setattr(kinds, "train", lambda task, tick: trained.append(task) or train(task, tick))
     monkeypatch.setattr(kinds, "evaluate", lambda *rest: tested.append(rest) or evaluated(*rest))
     for figure in FIGURES:  # one by one: each finds what the others left
-        reproduce(Study(plume, TINY), JobStore(Store(tmp_path)), [figure])
+        reproduce(Study(plume, TINY), JobFolder(tmp_path), [figure])
     # Scan; single-Q and two-Q ensembles; 12 other initial conditions, of which 2 are no others in the sparser plume.
     # One agent in each environment is trained for twice the episodes.
     assert len(trained) == 4 * 2 * 1 + 2 * 4 * 2 + (3 * 4 - 2) * 2 + 4
     assert sum(task.learning.episodes == 2 * TINY.episodes for task in trained) == 4
     tests = 2 * 4 * 4 * 2 + 4 * 2 + 2 * 4 * 2 + 4 * 2 + 4 * 17 + 4 + 4 * 2
     assert len(tested) == tests + 4  # and the Bayesian agent
-    reproduce(Study(plume, TINY), JobStore(Store(tmp_path)))
+    reproduce(Study(plume, TINY), JobFolder(tmp_path))
     assert len(tested) == tests + 4
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_interruptions_leave_no_trace(whole, plume, store, tmp_path, seed):
     """Stopped at random points, again and again, a reproduction ends with the same bytes."""
-    again = JobStore(Store(tmp_path))
+    again = JobFolder(tmp_path)
     draw, (ahead, _) = random.Random(seed), outlook(Study(plume, TINY), again, list(FIGURES))
     stops = 0
     while True:
@@ -155,12 +157,12 @@ def test_interruptions_leave_no_trace(whole, plume, store, tmp_path, seed):
 
 
 def test_the_number_of_workers_does_not_matter(whole, plume, store, tmp_path):
-    reproduce(Study(plume, TINY), JobStore(Store(tmp_path)), engine=threads(4))
+    reproduce(Study(plume, TINY), JobFolder(tmp_path), engine=threads(4))
     assert contents(tmp_path) == contents(store.store.folder)
 
 
 def test_progress_tells_all_of_the_work_that_was_foretold(plume, tmp_path):
-    study, again, heard = Study(plume, TINY), JobStore(Store(tmp_path)), []
+    study, again, heard = Study(plume, TINY), JobFolder(tmp_path), []
     total, done = outlook(study, again, list(FIGURES))
     assert done == 0
     reproduce(study, again, ["fig3"], progress=heard.append)
@@ -219,8 +221,10 @@ def test_tau_divides_the_training_most_evenly(whole, study, plume, store):
         assert searches["tau"].sel(trained=environment) == distance.idxmin("tau_scanned")
         assert study.taus[environment] == searches["tau"].sel(trained=environment)
         # The same choice for whoever asks with the same settings.
-        scan = TauScan(TINY.taus, TINY.scan_seeds, TINY.scan_episodes, TINY.horizon)
-        assert choose_tau(plume, threshold, WorldSettings(), scan, store) == study.taus[environment]
+        scan = TauScan(TINY.taus, TINY.scan_seeds, TINY.scan_episodes)
+        like = Train(plume.fingerprint, threshold, clock(TINY.horizon), TINY.learning)
+        (job,) = with_chosen_tau([like], plume, scan, store, threads(1), Bar(""))
+        assert job.memory.spec["taus"] == [study.taus[environment]]
     share = searches["training_share"].sel(trained="dense", agent=1)
     assert float(share) == sparse_share(run(study.two("dense")[1], plume, store))
 
@@ -410,10 +414,10 @@ def test_the_command_refuses_in_one_sentence(words, tmp_path):
 
 def test_paths_of_a_long_clock_do_not_overflow(plume, tmp_path):
     long = replace(TINY, seeds=1, episodes=2, scan_episodes=1, horizon=33_000, taus=(2,))
-    store = JobStore(Store(tmp_path))
+    store = JobFolder(tmp_path)
     study = Study(plume, long)
     job = study.single("dense")[0]
     policy = run(job, plume)
-    store.save(job, replace(policy, actions=np.full_like(policy.actions, 3)))
+    store.save(job, job.pack(replace(policy, actions=np.full_like(policy.actions, 3))))
     path = Collector(study, store, ["single-Q training"], []).recoveries()["path"]
     assert path.sel(ensemble=SINGLE, trained="dense", agent=0, mode=MODE, axis="x").values[-1] == 33_000

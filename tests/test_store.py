@@ -21,11 +21,11 @@ from whiffclock.params import InputError, LearningSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.files import write_plume
 from whiffclock.policy import TablePolicy
-from whiffclock.runs.ensembles import PolicyFolder
-from whiffclock.runs.jobs import JobStore, execute, threads
+from whiffclock.runs.jobs import JobFolder, execute, threads
 from whiffclock.runs.jobs import run as result_of
 from whiffclock.runs.kinds import Train
 from whiffclock.runs.store import FORMAT, Label, Store, plain, read_record
+from whiffclock.runs.training import PolicyFolder
 
 DESCRIPTION = {"plume": "ab12", "threshold": 3e-6, "seed": 4, "clock": {"horizon": 60, "taus": (5,)}}
 POLICY = "policy"
@@ -134,9 +134,9 @@ def job_on(plume, seed=0):
 
 
 def test_what_is_kept_is_not_made_again(store, plume, monkeypatch):
-    first = result_of(job_on(plume), plume, JobStore(store))
+    first = result_of(job_on(plume), plume, JobFolder(store.folder))
     monkeypatch.setattr("whiffclock.runs.kinds.train", lambda *_: pytest.fail("made again"))
-    second = result_of(job_on(plume), plume, JobStore(store))
+    second = result_of(job_on(plume), plume, JobFolder(store.folder))
     assert np.array_equal(first.q, second.q)
 
 
@@ -209,12 +209,12 @@ def test_a_place_where_no_record_can_be_written_is_refused_before_the_work(store
 
 
 def test_a_damaged_result_is_not_computed_again(store, plume, monkeypatch):
-    result_of(job_on(plume), plume, JobStore(store))
+    result_of(job_on(plume), plume, JobFolder(store.folder))
     (entry,) = store.entries()
     entry.path.write_bytes(entry.path.read_bytes()[:-40])
     monkeypatch.setattr("whiffclock.runs.kinds.train", lambda *_: pytest.fail("made again"))
     with pytest.raises(InputError, match="delete it"):
-        result_of(job_on(plume), plume, JobStore(store))
+        result_of(job_on(plume), plume, JobFolder(store.folder))
 
 
 def jobs_on(plume):
@@ -224,7 +224,7 @@ def jobs_on(plume):
 
 def train_into(store, jobs, plume, workers=1, progress=None):
     """Train what is not in the store; how many that were."""
-    return len(execute(jobs, plume, JobStore(store), threads(workers), progress))
+    return len(execute(jobs, plume, JobFolder(store.folder), threads(workers), progress))
 
 
 def test_policies_in_the_store_are_policies_in_a_folder(plume, store, tmp_path):
@@ -246,10 +246,12 @@ def test_a_folder_takes_policies_from_a_store_that_has_them(plume, store, tmp_pa
     jobs = jobs_on(plume)
     assert train_into(store, jobs, plume) == 4
     monkeypatch.setattr("whiffclock.runs.kinds.train", lambda *_: pytest.fail("trained again"))
-    folder = PolicyFolder(tmp_path / "folder", jobs, store)
+    folder = PolicyFolder(tmp_path / "folder", jobs, store.folder)
     assert execute(jobs, plume, folder) == []
     for job in jobs:
-        assert np.array_equal(TablePolicy.load(folder.paths[job.key]).q, result_of(job, plume, JobStore(store)).q)
+        assert np.array_equal(
+            TablePolicy.load(folder.paths[job.key]).q, result_of(job, plume, JobFolder(store.folder)).q
+        )
 
 
 def test_an_interrupted_training_goes_on_and_a_finished_one_computes_nothing(plume, store, monkeypatch):

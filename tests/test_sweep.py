@@ -13,9 +13,8 @@ from whiffclock.memory import clock, window
 from whiffclock.netcdf import write_dataset
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume.files import write_plume
-from whiffclock.runs.jobs import JobStore, run, threads
+from whiffclock.runs.jobs import JobFolder, run, threads
 from whiffclock.runs.kinds import Evaluate, Train
-from whiffclock.runs.store import Store
 from whiffclock.runs.sweep import Sweep, estimate, training
 from whiffclock.runs.sweepfile import key_lines, known_settings, read_sweep
 
@@ -197,7 +196,7 @@ def small(file):
 
 @pytest.fixture
 def store(tmp_path):
-    return JobStore(Store(tmp_path / "runs"))
+    return JobFolder(tmp_path / "runs")
 
 
 def test_a_grid_becomes_jobs(small, plume):
@@ -335,7 +334,7 @@ class Interrupted(Exception):  # noqa: N818
 
 
 def test_an_interrupted_sweep_continues(small, store, tmp_path):
-    whole = Sweep.of(small).run(JobStore(Store(tmp_path / "whole")))
+    whole = Sweep.of(small).run(JobFolder(tmp_path / "whole"))
     done = 0
 
     def stop(amount):

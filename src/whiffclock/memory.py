@@ -99,6 +99,13 @@ class Memory:
         tables = repr([getattr(self, name).tolist() for name in _ARRAYS])
         return {"maker": "", "name": self.name, "tables": hashlib.sha256(tables.encode()).hexdigest()[:20]}
 
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The :attr:`spec` without settings that have the default of their maker."""
+        known = inspect.signature(MAKERS[self.maker]).parameters if self.maker else {}
+        defaults = {name: [*p.default] if isinstance(p.default, tuple) else p.default for name, p in known.items()}
+        return {name: value for name, value in self.spec.items() if name not in known or value != defaults[name]}
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The tables by name, for a file; none for a memory that a maker can rebuild."""
         return {} if self.maker else {f"memory_{name}": getattr(self, name) for name in _ARRAYS}

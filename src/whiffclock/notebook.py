@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from whiffclock.agents import files as policy_files
-from whiffclock.agents import qlearning
 from whiffclock.agents.bayes import BeliefPolicy
 from whiffclock.evaluation import Evaluation, own_horizon, require_fit
-from whiffclock.evaluation import evaluate as evaluate_all
 from whiffclock.memory import Memory, clock
 from whiffclock.params import (
     ENVIRONMENTS,
@@ -35,11 +31,10 @@ from whiffclock.plume.layouts import ReadSettings
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.progress import Bar, solver_report
-from whiffclock.runs.engine import cores, run_jobs
-from whiffclock.runs.ensembles import Comparison, Row
-from whiffclock.runs.jobs import Engine, JobStore, missing, threads, work_in
-from whiffclock.runs.kinds import Given, Solve
-from whiffclock.runs.store import Store
+from whiffclock.runs.comparison import Comparison, Contender, Row, contenders, evaluations
+from whiffclock.runs.engine import cores
+from whiffclock.runs.jobs import JobFolder, JobMemory, execute, run, threads, work_in
+from whiffclock.runs.kinds import Evaluate, Given, Solve, Train
 from whiffclock.world.trajectory import Trajectory, trajectory
 from whiffclock.world.worlds import PlumeWorld
 
@@ -170,11 +165,13 @@ def train(
     one = seeds is None
     numbers = [seed] if seeds is None else range(seed, seed + seeds) if isinstance(seeds, int) else list(seeds)
     require(len(numbers) > 0, "The number of agents to train is 0; it must be at least 1.")
-    common = plume, threshold_of(threshold), memory, settings, world or WorldSettings()
-    jobs = [partial(qlearning.train, qlearning.Task(*common, number)) for number in numbers]
+    place = plume.fingerprint, threshold_of(threshold)
+    jobs = [Train(*place, memory, settings, world or WorldSettings(), number) for number in numbers]
+    store = JobMemory()
     with Bar("episodes") as bar:
-        bar.begin("training", len(jobs) * settings.episodes)
-        policies = run_jobs(jobs, workers or cores(), bar.advance)
+        bar.begin("training", work_in(jobs, plume))
+        execute(jobs, plume, store, threads(workers or cores()), bar.advance)
+    policies = [run(job, plume, store) for job in jobs]
     return policies[0] if one else policies
 
 
@@ -216,7 +213,10 @@ def evaluate(
     True
     """
     how = EvaluationSettings(**settings)
-    return evaluate_all(policy, plume, threshold_of(threshold, policy), world, how)
+    at = threshold_of(threshold, policy)
+    test = Evaluate(Given.of(policy), plume.fingerprint, at, world or WorldSettings(), how)
+    with Bar("searches") as bar:
+        return evaluations([test], plume, JobMemory(), threads(1), bar)[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -229,7 +229,7 @@ class ComparisonTable:
         """A table for the terminal."""
         from whiffclock.drawing.tables import comparison_table
 
-        return comparison_table(self.rows, "Median (range) of an ensemble, mean ±s.e. of one", caption)
+        return comparison_table(self.rows, caption=caption)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per policy and environment, with its means."""
@@ -290,27 +290,20 @@ def compare(
     >>> [row.agent for row in table.rows]
     ['short', 'long', 'cast-and-surge']
     """
-    named = policies.items() if isinstance(policies, Mapping) else [(policy.name, policy) for policy in policies]
-    ensembles = [(name, [*some] if isinstance(some, Sequence) else [some]) for name, some in named]
-    flat = [(name, policy) for name, some in ensembles for policy in some]
-    require(bool(flat), "There is no policy to compare.")
-    given = [Given(name, str(i), policy) for i, (name, policy) in enumerate(flat)]  # numbers are enough for one store
+    if isinstance(policies, Mapping):
+        ensembles = [(name, [*some] if isinstance(some, Sequence) else [some]) for name, some in policies.items()]
+        named = [Contender(name, Given.of(one), one.threshold) for name, some in ensembles for one in some]
+    else:
+        named = contenders(policies)
+    require(bool(named), "There is no policy to compare.")
     if thresholds is None:
-        thresholds = sorted({policy.threshold for _, policy in flat if policy.threshold is not None})
+        thresholds = sorted({one.trained for one in named if one.trained is not None})
         require(bool(thresholds), "None of the policies has a threshold of its own; give the thresholds to test at.")
     at = [threshold_of(one) for one in ([thresholds] if isinstance(thresholds, str | float) else thresholds)]
-    settings = {"horizon": max(own_horizon(policy) for _, policy in flat)} | settings
     how = EvaluationSettings(**settings)
-    return run_comparison(Comparison(plume, given, at, world or WorldSettings(), how, everywhere))
-
-
-def run_comparison(comparison: Comparison, store: Path | None = None, engine: Engine | None = None) -> ComparisonTable:
-    """Run a comparison, by default on all cores; results are cached in ``store``, if there is one."""
-    tests = [job for jobs in comparison.tests().values() for job in jobs]
-    with TemporaryDirectory() as folder, Bar("searches") as bar:
-        results = JobStore(Store(store or Path(folder)))
-        bar.begin("evaluating", work_in(missing(tests, results), comparison.plume))
-        return ComparisonTable(tuple(comparison.rows(results, engine or threads(cores()), bar.advance)))
+    comparison = Comparison(plume, named, at, world or WorldSettings(), how, everywhere)
+    with Bar("searches") as bar:
+        return ComparisonTable(tuple(comparison.rows(JobMemory(), threads(cores()), bar)))
 
 
 def search(
@@ -411,7 +404,7 @@ def solve_bayes(
     job = Solve(plume.fingerprint, threshold_of(threshold), world or WorldSettings(), assumed, solver)
     with Bar("") as bar:
         bar.begin("solving", seconds or backups)
-        return job.solved(plume, solver_report(bar, solver))
+        return job.solved(plume, solver_report(bar, solver))[0]
 
 
 def reproduce(
@@ -447,23 +440,15 @@ def reproduce(
     >>> data = wc.reproduce("demo", "quick", ["fig2", "fig3"])  # doctest: +SKIP
     """
     from whiffclock.paper.ensembles import Study
-    from whiffclock.paper.page.report import write_report
     from whiffclock.paper.profiles import profile_named
-    from whiffclock.paper.reproduce import outlook, parse_figures
-    from whiffclock.paper.reproduce import reproduce as run_all
+    from whiffclock.paper.reproduce import parse_figures, reproduce_into
     from whiffclock.plume.builtin import builtin_plume
 
     chosen = parse_figures(None if figures is None else ",".join(figures))
     study = Study(plume or builtin_plume(), profile_named(profile) if isinstance(profile, str) else profile)
-    store = JobStore(Store(Path(folder) / "runs"))
-    total, done = outlook(study, store, chosen)
+    place, most = Path(folder), workers or cores()
     with Bar("searches") as bar:
-        bar.begin("reproducing", total, done)
-        data = run_all(study, store, chosen, threads(workers or cores()), bar.advance, bar.enter).datasets
-        bar.enter("writing the report")
-        data.save(Path(folder) / "data")
-        write_report(data, Path(folder))
-    return data
+        return reproduce_into(place, study, chosen, JobFolder(place / "runs"), threads(most), bar, most).done.datasets
 
 
 def sweep(
@@ -476,7 +461,7 @@ def sweep(
     settings
         A sweep file, or a dictionary of the same contents: each setting has a value, or a list of values to sweep over.
     folder
-        Where results are cached; finished work in it is not repeated. Default: no cache.
+        Results are cached in ``runs`` in it; finished work is not repeated. Default: no cache.
     workers
         Jobs run in parallel; default: as many as there are cores.
 
@@ -496,12 +481,10 @@ def sweep(
     """
     from whiffclock.runs.sweep import Sweep
 
-    grid = Sweep.of(settings)
-    with TemporaryDirectory() as nowhere:
-        store = JobStore(Store(Path(nowhere if folder is None else folder)))
-        with Bar("episodes") as bar:
-            bar.begin("sweeping", grid.work(store))
-            return grid.run(store, threads(workers or cores()), bar.advance)
+    grid, store = Sweep.of(settings), JobMemory() if folder is None else JobFolder(Path(folder) / "runs")
+    with Bar("episodes") as bar:
+        bar.begin("sweeping", grid.work(store))
+        return grid.run(store, threads(workers or cores()), bar.advance)
 
 
 def threshold_of(threshold: Threshold | None, policy: Policy | None = None) -> float:

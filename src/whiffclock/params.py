@@ -6,7 +6,7 @@ message is one sentence: what is wrong, and what would be right.
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
@@ -261,6 +261,15 @@ class LearningSettings(Settings):
         """The paper's schedule, scaled to another number of episodes."""
         decay = cls.alpha_decay * cls(episodes).episodes / cls.episodes
         return cls(**{"episodes": episodes, "alpha_decay": decay, "epsilon_decay": decay} | changes)
+
+    def scaled(self, episodes: int) -> Self:
+        """The same settings for another number of episodes; schedules keep their shape."""
+        usual, new = self.shortened(self.episodes), self.shortened(episodes)
+        decays = {}
+        for name in ("alpha_decay", "epsilon_decay"):
+            own = getattr(self, name)
+            decays[name] = getattr(new, name) if own == getattr(usual, name) else own * episodes / self.episodes
+        return replace(self, episodes=episodes, **decays)
 
 
 @dataclass(frozen=True)

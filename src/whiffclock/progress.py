@@ -23,10 +23,17 @@ class Bar:
     """Progress of some work, in one stage or several: stage, share done, rate and time left.
 
     It is shown on ``console``, by default stderr, or in the output of a notebook's cell (without ipywidgets). Its
-    methods may be called from any thread. ``clock`` gives seconds.
+    methods may be called from any thread. ``clock`` gives seconds. With ``announce``, a log file has a line for work
+    that begins.
     """
 
-    def __init__(self, unit: str, console: Console | None = None, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        unit: str,
+        console: Console | None = None,
+        clock: Callable[[], float] = monotonic,
+        announce: bool = False,
+    ) -> None:
         from rich import progress as rp
         from rich.console import Console
         from rich.table import Column
@@ -37,7 +44,7 @@ class Bar:
         right = rp.TaskProgressColumn(), rp.TextColumn("{task.fields[detail]}", markup=False)
         hidden = not self._console.is_interactive
         self._bar = rp.Progress(*left, *right, console=self._console, transient=True, get_time=clock, disable=hidden)
-        self._unit, self._clock, self._lock = unit, clock, RLock()
+        self._unit, self._clock, self._lock, self._announce = unit, clock, RLock(), announce
         self._cell = _Cell() if self._console.is_jupyter else None
         self.begin("", None)
 
@@ -58,7 +65,7 @@ class Bar:
             self._task = self._bar.add_task(stage, total=total, completed=int(done), detail="")
             self._stage, self._total, self._done, self._before = stage, total, done, done
             self._began = self._printed = self._clock()
-            if self._cell and stage:
+            if stage and (self._cell or self._announce):
                 self._print("")
 
     def enter(self, stage: str) -> None:

@@ -33,9 +33,8 @@ from whiffclock.pomdp.files.policyfile import write_policy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.pomdp.solver import solve
 from whiffclock.recovery import BranchSettings
-from whiffclock.runs.jobs import JobStore, run
+from whiffclock.runs.jobs import JobFolder, run
 from whiffclock.runs.kinds import Branch, Evaluate, Given, Solve, Train
-from whiffclock.runs.store import Store
 from whiffclock.runs.sweep import Sweep
 from whiffclock.sweep_plots import load_sweep
 
@@ -202,7 +201,7 @@ def stored(job):
     """Make a store with the result of a job, the record to damage."""
 
     def make(folder):
-        run(job(), plume(), JobStore(Store(folder / "runs")))
+        run(job(), plume(), JobFolder(folder / "runs"))
 
     return make
 
@@ -217,7 +216,7 @@ def recall(job):
 
     def look():
         made = job()
-        result = JobStore(Store(Path("runs"))).load(made, plume())
+        result = JobFolder(Path("runs")).load(made, plume())
         packed = made.pack(result)
         return "\n".join(f"{name} {packed[name].dtype} {packed[name].tolist()}" for name in sorted(packed))
 
@@ -348,7 +347,7 @@ def seeds() -> list[Seed]:
 
     def compared(folder):
         compare_store(folder)
-        run(compare, plume(), JobStore(Store(folder / "runs")))
+        run(compare, plume(), JobFolder(folder / "runs"))
 
     add(
         "record",
@@ -392,7 +391,7 @@ def seeds() -> list[Seed]:
         given = {"plume": str(folder / "plume.npz"), "threshold": "dense", "length": [5, 9], "gamma": [0.9, 0.99]}
         write_plume(plume(), folder / "plume.npz")
         made = Sweep.of(given | {"horizon": 30, "episodes": 50, "seeds": 2, "evaluation": {"snapshots": 1}})
-        write_dataset(folder / "sweep.nc", made.run(JobStore(Store(folder / "runs"))))
+        write_dataset(folder / "sweep.nc", made.run(JobFolder(folder / "runs")))
 
     add("sweep .toml", "s.toml", ("sweep", "s.toml", "--out", "made"), texts, sweep_file, weight=3, long=True, **other)
     ways = (*damage.HDF5, damage.resealed, damage.resealed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,15 +16,10 @@ from whiffclock.params import (
     ENVIRONMENTS,
     BayesSettings,
     EvaluationSettings,
-    InputError,
     WorldSettings,
     environment_name,
     require,
 )
-
-if TYPE_CHECKING:
-    from whiffclock.pomdp.gridsearch import GridSearch
-    from whiffclock.pomdp.start import Start
 
 bayes_app = App(help="Solve and evaluate Bayesian agents.")
 app.add_typer(bayes_app, name="bayes")
@@ -53,45 +48,26 @@ def solve(
 
     Example: whiffclock bayes solve -e sparse --seconds 300 --out sparse.npz
     """
-    from whiffclock.agents.bayes import quasi_optimal, search_model
     from whiffclock.agents.files import save_belief_policy
+    from whiffclock.runs.kinds import Solve
 
     settings = solver.with_budget(settings)
     opt.require_new(out, force)
     threshold = opt.parse_threshold(environment, "--environment")
     field = plume.open()
-    model = search_model(field, threshold, assumed, world)
-    vectors = [] if start is None else earlier_vectors(start, model)
-    solution = solver.solved(environment_name(threshold), model, settings, vectors)
+    job = Solve(field.fingerprint, threshold, world, assumed, settings)
+    with solver.solving(environment_name(threshold), settings) as report:
+        policy, solution = job.solved(field, report, start)
+    solver.explain(solution, settings)
     if out is not None:
-        made_from = {"threshold": threshold, "plume": field.fingerprint, "plume_origin": field.origin}
-        made_from |= {"world": world.to_dict(), "model": assumed.to_dict(), "solver": settings.to_dict()}
-        made_from |= {
-            name: value for name, value in solution.to_dict().items() if name != "seconds"
-        }  # seconds vary from run to run
-        save_belief_policy(out, quasi_optimal(model, solution.vectors, made_from))
+        save_belief_policy(out, policy)
+    model = policy.model
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
     facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
     opt.show(facts, json, ",.6g")
     if out is not None:
         opt.messages.print(f"Policy: {out}", soft_wrap=True, highlight=False)
         opt.hint(f"bayes evaluate {out}", plume, world)
-
-
-def earlier_vectors(path: Path, model: GridSearch) -> Start:
-    """Vectors of a solved policy, to continue from; they must be bounds for this model."""
-    import numpy as np
-
-    from whiffclock.agents.files import load_belief_policy
-
-    before = load_belief_policy(path)
-    vectors, other = before.vectors, before.model
-    same = other.discount == model.discount and all(
-        np.array_equal(getattr(other, name), getattr(model, name)) for name in ("likelihood", "target")
-    )
-    if vectors is None or not same:
-        raise InputError(f"{path} was solved for another plume, threshold, floor or discount; leave out --start.")
-    return [(0, vector, int(action)) for vector, action in zip(vectors.array(), vectors.actions(), strict=True)]
 
 
 @bayes_app.command()
@@ -107,6 +83,7 @@ def evaluate(
     settings: EvaluationSettings,
     assumed: Assumed,
     world: World,
+    engine: opt.Engine,
     json: opt.AsJson = False,
 ) -> None:
     """Evaluate Bayesian agents from every start, and measure the time per decision.
@@ -124,7 +101,7 @@ def evaluate(
     for threshold in opt.parse_thresholds(environment) if agent else []:
         model = search_model(field, threshold, assumed, world)
         tests += [(name, belief_heuristic(name, model), threshold) for name in agent or []]
-    results = list(evaluation.search_all(tests, field, world, settings))
+    results = evaluation.evaluated([(policy, at) for _, policy, at in tests], field, world, settings, engine)
     places = [environment_name(threshold) for *_, threshold in tests]
     if json:
         named = [{"agent": label, "environment": place} for (label, *_), place in zip(tests, places, strict=True)]

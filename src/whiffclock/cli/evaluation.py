@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
@@ -16,12 +14,13 @@ from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, WorldSettings, environment_name, require
+from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, WorldSettings, environment_name, require
 
 if TYPE_CHECKING:
     from whiffclock.evaluation import Evaluation
     from whiffclock.plume import Plume
     from whiffclock.policy import Policy
+    from whiffclock.runs.engine import EngineSettings
 
 AnyPolicy = TypeVar("AnyPolicy", bound="Policy")
 Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policy files, or folders of them.")]
@@ -37,6 +36,7 @@ def evaluate(
     settings: EvaluationSettings,
     world: opt.World,
     records: Annotated[Path | None, "Write the result of every search to this folder.", OptionSpec("DIR")] = None,
+    engine: opt.Engine,
     json: opt.AsJson = False,
 ) -> None:
     """Evaluate policies from every start: return G, speed T_min/T, success f+.
@@ -47,7 +47,7 @@ def evaluate(
     Example: whiffclock evaluate policies -e sparse
     """
     from whiffclock.archive import require_writable, write_npz
-    from whiffclock.runs.ensembles import find_policies
+    from whiffclock.runs.comparison import find_policies
 
     found = find_policies(policies)
     if records is not None:
@@ -55,7 +55,8 @@ def evaluate(
     tests = list(in_environments(found, environment))
     field = plume.open()
     labelled = [(f"{path.parent.name}/{path.stem}", policy, threshold) for path, policy, threshold in tests]
-    tested = [result for result, _ in search_all(labelled, field, world, settings)]
+    chosen = [(policy, threshold) for _, policy, threshold in tests]
+    tested = [result for result, _ in evaluated(chosen, field, world, settings, engine)]
     if records is not None:
         names = record_names([(path, environment_name(threshold)) for path, _, threshold in tests])
         for name, (_, policy, _), result in zip(names, tests, tested, strict=True):
@@ -81,19 +82,25 @@ def in_environments(
         yield from ((path, policy, threshold) for threshold in thresholds)
 
 
-def search_all(
-    tests: Iterable[tuple[str, Policy, float]], field: Plume, world: WorldSettings, settings: EvaluationSettings
-) -> Iterator[tuple[Evaluation, float]]:
-    """Search from every start with policies, each with a label, at a threshold; and microseconds per decision."""
-    from whiffclock.evaluation import evaluate, make_starts, own_horizon
+def evaluated(
+    tests: Sequence[tuple[Policy, float]],
+    field: Plume,
+    world: WorldSettings,
+    settings: EvaluationSettings,
+    engine: EngineSettings,
+) -> list[tuple[Evaluation, float]]:
+    """Search from every start with policies, each at a threshold; and microseconds per decision."""
+    from whiffclock.runs.comparison import evaluations
+    from whiffclock.runs.jobs import Account, JobMemory
+    from whiffclock.runs.kinds import Evaluate, Given
 
-    with opt.progress_bar("searches") as bar:
-        for label, policy, threshold in tests:
-            starts = make_starts(field, threshold, world, settings, settings.horizon or own_horizon(policy))
-            bar.begin(f"{label} in {environment_name(threshold)}", len(starts))
-            began = time.thread_time()
-            result = evaluate(policy, field, threshold, world, settings, starts, bar.advance)
-            yield result, 1e6 * (time.thread_time() - began) / int(result.mode_steps.sum())
+    jobs = [Evaluate(Given.of(policy), field.fingerprint, at, world, settings) for policy, at in tests]
+    account = Account()
+    with engine.open(opt.say) as pool, opt.job_bar(None, "searches") as bar:
+        results = evaluations(jobs, field, JobMemory(), pool, bar, account)
+    decisions = [int(result.mode_steps.sum()) for result in results]
+    each = (1e6 * account.of_job[job.key] / count for job, count in zip(jobs, decisions, strict=True))
+    return list(zip(results, each, strict=True))
 
 
 def show_table(labels: list[str], tested: list[Evaluation], field: Plume, settings: EvaluationSettings) -> None:
@@ -126,27 +133,28 @@ def compare(
 
     Example: whiffclock compare policies --everywhere
     """
-    from whiffclock.evaluation import own_horizon
-    from whiffclock.notebook import run_comparison
-    from whiffclock.runs.ensembles import Comparison, find_policies, heuristic_ensemble
-    from whiffclock.runs.kinds import Given
+    from whiffclock.drawing.tables import comparison_table
+    from whiffclock.runs.comparison import Comparison, contenders, find_policies, heuristic_ensemble
+    from whiffclock.runs.jobs import JobFolder, JobMemory
 
-    found = [Given.of(policy) for _, policy in find_policies(policies)]
-    longest = max(own_horizon(given.policy) for given in found)
-    settings = replace(settings, horizon=longest if settings.horizon is None else settings.horizon)
-    trained = {given.policy.threshold for given in found if given.policy.threshold is not None}
+    found = [policy for _, policy in find_policies(policies)]
+    trained = {policy.threshold for policy in found if policy.threshold is not None}
     thresholds = opt.parse_thresholds(environment) if environment or not trained else sorted(trained)
-    field = plume.open()
+    field, named = plume.open(), contenders(found)
     dense, sparse = ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"]
-    composed = heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
-    comparison = Comparison(field, [*found, *composed], thresholds, world, settings, everywhere)
-    with engine.open(opt.say) as pool:
-        done = run_comparison(comparison, store, pool)
+    try:
+        named += heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
+    except InputError as error:
+        opt.messages.print(f"2Q^h is left out: {error}", soft_wrap=True)
+    comparison = Comparison(field, named, thresholds, world, settings, everywhere)
+    results = JobMemory() if store is None else JobFolder(store)
+    with engine.open(opt.say) as pool, opt.job_bar(store, "searches") as bar:
+        rows = comparison.rows(results, pool, bar)
     if json:
-        opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in done.rows]})
+        opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in rows]})
         return
-    opt.out.print(done.table(caption(field, settings)))
-    warn_other_plume(field, [given.policy for given in found])
+    opt.out.print(comparison_table(rows, caption=caption(field, comparison.settings)))
+    warn_other_plume(field, found)
 
 
 def record_names(tested: list[tuple[Path, str]]) -> list[str]:
@@ -170,9 +178,13 @@ def caption(field: Plume, settings: EvaluationSettings) -> str:
     return f"{field.origin}; every start cell, start times per cell: {settings.snapshots}{longest}"
 
 
-def warn_other_plume(field: Plume, policies: list[AnyPolicy]) -> None:
-    """Warn about policies that were trained on neither this plume nor the other part of its record."""
-    known = (None, field.fingerprint, field.held_out_from)
-    others = sum(policy.made_from.get("plume") not in known for policy in policies)
+def warn_other_plume(field: Plume, policies: Sequence[Policy]) -> None:
+    """Warn about policies that were trained on these snapshots among others, or on another plume."""
+    made = [policy.made_from.get("plume") for policy in policies]
+    seen = made.count(field.part_of) if field.part_of else 0
+    others = sum(one not in (None, field.fingerprint, field.held_out_from, field.part_of) for one in made)
+    if seen:
+        leak = f"{seen} of {len(policies)} policies were trained on the whole record, which includes this part"
+        opt.messages.print(f"{leak}: this is not a test on unseen turbulence.", soft_wrap=True)
     if others:
         opt.messages.print(f"{others} of {len(policies)} policies were trained on another plume.")

@@ -179,16 +179,16 @@ def print_json(value: Any) -> None:
 
 
 @contextmanager
-def job_bar(stage: str, total: float, folder: Path, unit: str = "episodes", done: float = 0) -> Iterator[Bar]:
-    """Progress of jobs whose results go to ``folder``. Ctrl-C and lost workers end it with a message."""
+def job_bar(folder: Path | None, unit: str) -> Iterator[Bar]:
+    """Progress of jobs whose results go to ``folder``, if any. Ctrl-C and lost workers end it with a message."""
+    from whiffclock.progress import Bar
+
     try:
-        with progress_bar(unit) as bar:
-            bar.begin(stage, total, done)
-            bar.enter(stage)
+        with Bar(unit, messages, announce=True) as bar:
             yield bar
     except (KeyboardInterrupt, EngineError) as error:
         kept = f"finished work is in {folder}; the same command continues from there"
-        message = kept if any(folder.rglob("*.npz")) else "nothing was finished"
+        message = kept if folder is not None and any(folder.rglob("*.npz")) else "nothing was finished"
         say(f"whiffclock: {error if isinstance(error, EngineError) else 'stopped'}; {message}.")
         raise typer.Exit(1 if isinstance(error, EngineError) else 130) from None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,9 +17,7 @@ from whiffclock.cli.help import App
 from whiffclock.pomdp.settings import SolverSettings
 
 if TYPE_CHECKING:
-    from whiffclock.pomdp.model import Model
-    from whiffclock.pomdp.solver import Solution
-    from whiffclock.pomdp.start import Start
+    from whiffclock.pomdp.solver import Report, Solution
 
 pomdp_app = App(help="Solve POMDPs from .pomdp and .pomdpx files with SARSOP.")
 app.add_typer(pomdp_app, name="pomdp")
@@ -51,6 +51,7 @@ def solve(
     from whiffclock.pomdp.blocks import BlockModel, from_pieces, to_pieces, worst_value
     from whiffclock.pomdp.files import read_model
     from whiffclock.pomdp.files.policyfile import read_policy, write_policy
+    from whiffclock.pomdp.solver import solve as solve_model
 
     settings = with_budget(settings)
     opt.require_new(out, force)
@@ -58,7 +59,9 @@ def solve(
         tables = read_model(file)
         model = BlockModel(tables)
         vectors = from_pieces(model, read_policy(start, tables)) if start is not None else []
-    solution = solved(file.name, model, settings, vectors)
+    with solving(file.name, settings) as report:
+        solution = solve_model(model, settings, vectors, report)
+    explain(solution, settings)
     if out is not None:
         pieces = to_pieces(model, solution.vectors)
         write_policy(out, tables, pieces, floor=worst_value(model), name=file.name)
@@ -75,14 +78,18 @@ def with_budget(settings: SolverSettings) -> SolverSettings:
     return settings if limited else replace(settings, seconds=SolverSettings.seconds)
 
 
-def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> Solution:
-    """Solve a model; progress shows both bounds and the share of the budget used."""
-    from whiffclock.pomdp.solver import solve as solve_model
+@contextmanager
+def solving(what: str, settings: SolverSettings) -> Iterator[Report]:
+    """Progress of a solver: a function that shows both bounds and the share of the budget used."""
     from whiffclock.progress import solver_report
 
     with opt.progress_bar("") as bar:
         bar.begin(f"solving {what}", settings.seconds or settings.backups)
-        solution = solve_model(model, settings, start, solver_report(bar, settings))
+        yield solver_report(bar, settings)
+
+
+def explain(solution: Solution, settings: SolverSettings) -> None:
+    """Print why a solver stopped early, or began with loose bounds."""
     if solution.ended == "interrupted":
         opt.messages.print("whiffclock: stopped; the policy found so far is kept.")
     if solution.loose_first_bounds:
@@ -93,4 +100,3 @@ def solved(what: str, model: Model, settings: SolverSettings, start: Start) -> S
     if solution.ended == "memory is full":
         limit = f"the memory limit of {settings.megabytes:g} MB was reached after {solution.seconds:.0f} s"
         opt.messages.print(f"whiffclock: {limit}; the policy found so far is kept. --megabytes sets the limit.")
-    return solution

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ from whiffclock.cli.annotations import OptionSpec, with_options
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from whiffclock.paper.reproduce import Reproduction
+    from whiffclock.paper.reproduce import Written
 
 
 @app.command()
@@ -37,45 +36,33 @@ def reproduce(
     Example: whiffclock reproduce --profile standard --only fig3,fig7
     """
     from whiffclock.archive import require_writable
-    from whiffclock.paper.claims import judge
     from whiffclock.paper.ensembles import Study
-    from whiffclock.paper.page.report import write_report
     from whiffclock.paper.profiles import profile_named
-    from whiffclock.paper.reproduce import outlook, parse_figures
-    from whiffclock.paper.reproduce import reproduce as run
+    from whiffclock.paper.reproduce import parse_figures, reproduce_into
     from whiffclock.paper.tables import claims_table
-    from whiffclock.runs.jobs import JobStore
-    from whiffclock.runs.store import Store
+    from whiffclock.runs.jobs import JobFolder
 
     numbers, figures = profile_named(profile), parse_figures(only)
     folder = out / "runs" if store is None else store
     for place in (out, folder, out / "data", out / "figures"):
         require_writable(place)
     field = plume.open()
-    study, results = Study(field, numbers), JobStore(Store(folder))
-    total, finished = outlook(study, results, figures)
     opt.messages.print(f"Plume: {field.origin}. Profile: {profile}.")
-    with (
-        engine.open(opt.say) as pool,
-        opt.job_bar("reproducing", max(1, total), folder, "searches", finished) as bar,
-    ):
-        done = run(study, results, figures, pool, bar.advance, bar.enter)
-        bar.enter("writing the report")
-        began = time.perf_counter()
-        done.datasets.save(out / "data")
-        verdicts = judge(done.datasets)
-        page = write_report(done.datasets, out, verdicts, engine.at_once)
-    opt.messages.print(time_table(done, time.perf_counter() - began))
-    opt.out.print(claims_table(verdicts))
-    opt.out.print(f"Report: {page}   claims: {out / 'claims.json'}   figures: {out / 'figures'}/", soft_wrap=True)
+    with engine.open(opt.say) as pool, opt.job_bar(folder, "searches") as bar:
+        study = Study(field, numbers)
+        written = reproduce_into(out, study, figures, JobFolder(folder), pool, bar, engine.at_once)
+    opt.messages.print(time_table(written))
+    opt.out.print(claims_table(written.verdicts))
+    files = f"claims: {out / 'claims.json'}   figures: {out / 'figures'}/"
+    opt.out.print(f"Report: {written.page}   {files}", soft_wrap=True)
 
 
-def time_table(done: Reproduction, reporting: float) -> Table:
+def time_table(written: Written) -> Table:
     """Time by task, and how many results were cached or computed."""
     from rich import box
     from rich.table import Table
 
-    account = done.account
+    done, account = written.done, written.done.account
     table = Table(title="Time by task", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("")
     for column in ("cached", "computed", "core-seconds"):
@@ -83,6 +70,6 @@ def time_table(done: Reproduction, reporting: float) -> Table:
     for task in account.tasks:
         table.add_row(task, str(account.found[task]), str(account.made[task]), f"{account.seconds[task]:,.1f}")
     table.add_row("datasets", "", "", f"{done.collecting:,.1f}")
-    table.add_row("claims, figures and page", "", "", f"{reporting:,.1f}")
-    table.caption = f"{done.elapsed + reporting:,.1f} s in total"
+    table.add_row("claims, figures and page", "", "", f"{written.reporting:,.1f}")
+    table.caption = f"{done.elapsed + written.reporting:,.1f} s in total"
     return table

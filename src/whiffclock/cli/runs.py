@@ -117,10 +117,9 @@ def export(
     from whiffclock.paper.ensembles import Study
     from whiffclock.paper.profiles import profile_named
     from whiffclock.paper.reproduce import outlook, parse_figures, reproduce
-    from whiffclock.runs.jobs import JobStore
-    from whiffclock.runs.store import Store
+    from whiffclock.runs.jobs import JobFolder
 
-    figures, results = parse_figures(only), JobStore(Store(store))
+    figures, results = parse_figures(only), JobFolder(store)
     results.store.entries()
     require_writable(folder)
     study = Study(plume.open(), profile_named(profile))
@@ -250,8 +249,8 @@ def _settings(description: dict[str, Any]) -> Iterator[str]:
         yield f"tau {','.join(map(str, taus))}"
     if "angle" in description:
         yield f"{description['angle']:g} degrees"
-    if "seed" in part:
-        yield f"seed {part['seed']}"
+    if "seed" in part or part.get("job") == "Train":
+        yield f"seed {part.get('seed', 0)}"
     if "digest" in part:
         yield f"digest {str(part['digest'])[:6]}"
     if learning.get("episodes", LearningSettings.episodes) != LearningSettings.episodes:

@@ -46,13 +46,12 @@ def run_sweep(
     """
     from whiffclock.archive import require_replaceable, require_writable
     from whiffclock.netcdf import write_dataset
-    from whiffclock.runs.jobs import JobStore
-    from whiffclock.runs.store import Store
+    from whiffclock.runs.jobs import JobFolder
     from whiffclock.runs.sweep import Sweep
 
     folder = Path(file.stem) if out is None else out
     kept = folder / "runs" if store is None else store
-    sweep, results = Sweep.of(file), JobStore(Store(kept))
+    sweep, results = Sweep.of(file), JobFolder(kept)
     if dry_run:
         opt.out.print(jobs_table(sweep, results, engine))
         return
@@ -60,8 +59,8 @@ def run_sweep(
     require_writable(folder)
     require_writable(kept)
     require_replaceable(result)
-    stage = f"sweeping ({len(sweep.tests)} agents)"
-    with engine.open(opt.say) as pool, opt.job_bar(stage, sweep.work(results), kept) as bar:
+    with engine.open(opt.say) as pool, opt.job_bar(kept, "episodes") as bar:
+        bar.begin(f"sweeping ({len(sweep.tests)} agents)", sweep.work(results))
         data = sweep.run(results, pool, bar.advance)
     write_dataset(result, data)
     sizes = ", ".join(f"{name} ({size})" for name, size in data.sizes.items())

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.params import InputError, LearningSettings, environment_name, require, require_range
-
-if TYPE_CHECKING:
-    from whiffclock.memory import Memory
 
 Learning = Annotated[LearningSettings, OptionGroup({"bootstrap_at_horizon": OptionSpec(name="bootstrap")})]
 
@@ -53,10 +50,9 @@ def train(
     """
     from whiffclock.archive import require_writable
     from whiffclock.memory import parse_memory
-    from whiffclock.runs.ensembles import PolicyFolder, TauScan, choose_tau, policy_path
     from whiffclock.runs.jobs import execute, missing, run, work_in
     from whiffclock.runs.kinds import Train
-    from whiffclock.runs.store import Store
+    from whiffclock.runs.training import PolicyFolder, TauScan, policy_path, with_chosen_tau
     from whiffclock.world.starts import start_cells
 
     require(seeds >= 1, f"--seeds is {seeds}; at least one agent is needed.")
@@ -67,35 +63,26 @@ def train(
     learning = replace(learning, alpha_decay=decay, epsilon_decay=decay)
     taus = parse_taus(tau)
     require(memory.startswith("clock") or tau is None, f"--tau is a setting of the clock; the memory is {memory}.")
-
-    def remembered(found: tuple[int, ...]) -> Memory:
-        return parse_memory(memory, length=learning.horizon, taus=found, split_zero=split_zero, literal_tau=literal_tau)
-
-    chosen = dict.fromkeys(opt.parse_thresholds(environment), taus or ())
-    remembered(taus or ())
+    options = {"taus": taus or (), "split_zero": split_zero, "literal_tau": literal_tau}
+    remembered = parse_memory(memory, length=learning.horizon, **options)
+    thresholds = opt.parse_thresholds(environment)
     field = plume.open()
     for place in (out, store or out):
         require_writable(place)
-    for threshold in chosen:  # bad input is found before any work is done
+    for threshold in thresholds:  # bad input is found before any work is done
         start_cells(field, threshold, world, learning.horizon)
-    kept = Store(store) if store is not None else None
-    with engine.open(opt.say) as pool:
+    jobs = [
+        Train(field.fingerprint, threshold, remembered, learning, world, seed)
+        for threshold in dict.fromkeys(thresholds)
+        for seed in range(first_seed, first_seed + seeds)
+    ]
+    with engine.open(opt.say) as pool, opt.job_bar(out, "episodes") as bar:
         if taus is None:
-            scan = TauScan(seeds=min(3, seeds), episodes=max(1, round(learning.episodes / 3)), horizon=learning.horizon)
-            agents = [job for t in chosen for jobs in scan.trainings(field, t, world).values() for job in jobs]
-            scanned = PolicyFolder(out, [], kept)
-            with opt.job_bar("choosing tau", work_in(missing(agents, scanned), field), out) as bar:
-                for threshold in chosen:
-                    chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, pool, bar.advance),)
-                    bar.note(f"tau in {environment_name(threshold)}: {chosen[threshold][0]}")
-        jobs = [
-            Train(field.fingerprint, threshold, remembered(found), learning, world, seed)
-            for threshold, found in chosen.items()
-            for seed in range(first_seed, first_seed + seeds)
-        ]
-        folder = PolicyFolder(out, jobs, kept, force=force)
-        with opt.job_bar(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field), out) as bar:
-            fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
+            scan = TauScan.for_ensemble(seeds, learning)
+            jobs = with_chosen_tau(jobs, field, scan, PolicyFolder(out, [], store), pool, bar)
+        folder = PolicyFolder(out, jobs, store, force=force)
+        bar.begin(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field))
+        fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
     if not json:
         opt.out.print(f"Policies in {out}/: {len(fresh)} trained, {len(jobs) - len(fresh)} cached ({field.origin}).")
         opt.hint(f"compare {out}", plume, world)

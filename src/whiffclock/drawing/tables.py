@@ -15,7 +15,7 @@ from whiffclock.formatting import short, span
 
 if TYPE_CHECKING:
     from whiffclock.evaluation import Evaluation
-    from whiffclock.runs.ensembles import Row
+    from whiffclock.runs.comparison import Row
 
 SHOWN = ("G", "T_min/T", "f+")
 
@@ -34,7 +34,9 @@ def with_error(evaluation: Evaluation, metric: str) -> str:
     return f"{evaluation.mean(metric):.3f}" + ("" if math.isnan(error) else f" ±{short(error, 3)}")
 
 
-def comparison_table(rows: Sequence[Row], title: str, caption: str = "") -> Table:
+def comparison_table(
+    rows: Sequence[Row], title: str = "Median (range) of an ensemble, mean ±s.e. of one", caption: str = ""
+) -> Table:
     """One line per environment and agent."""
     table = plain_table(title, caption, "plume", "agent", "n", *SHOWN)
     table.columns[1].no_wrap, table.columns[2].justify = False, "right"

@@ -23,7 +23,7 @@ from whiffclock.plume.durations import mean_durations, transitions
 from whiffclock.plume.whiffs import Whiffs
 from whiffclock.policy import TablePolicy
 from whiffclock.recovery import void_steps, void_trajectory
-from whiffclock.runs.ensembles import HEURISTIC_TAU
+from whiffclock.runs.comparison import HEURISTIC_TAU
 from whiffclock.runs.jobs import Job, JobStore, run
 from whiffclock.world.trajectory import trajectory
 from whiffclock.world.worlds import PlumeWorld

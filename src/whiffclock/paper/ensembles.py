@@ -17,9 +17,10 @@ from whiffclock.params import ENVIRONMENTS, BayesSettings, EvaluationSettings, L
 from whiffclock.plume import Plume
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.recovery import BranchSettings
-from whiffclock.runs.ensembles import HEURISTIC_TAU, TauScan, balanced, scan_shares
+from whiffclock.runs.comparison import HEURISTIC_TAU
 from whiffclock.runs.jobs import Job, JobStore
 from whiffclock.runs.kinds import Branch, CastAndSurge, Evaluate, HeuristicTwoQ, OneMode, Solve, Train
+from whiffclock.runs.training import TauScan, balanced, scan_shares
 
 #: The environments whose single-Q agents are the two modes of 2Q^h.
 HEURISTIC_FROM = ("dense", "sparse")
@@ -75,11 +76,11 @@ class Study:
         assert self.taus is not None
         return self.train(environment, (self.taus[environment],), self.profile.learning, self.world, self.profile.seeds)
 
-    def scan(self, environment: str) -> dict[int, list[Job]]:
+    def scan(self, environment: str) -> dict[int, list[Train]]:
         """The two-Q agents of the scan, by tau."""
-        profile = self.profile
-        scan = TauScan(profile.taus, profile.scan_seeds, profile.scan_episodes, profile.horizon)
-        return scan.trainings(self.plume, ENVIRONMENTS[environment], self.world)
+        profile, place = self.profile, (self.plume.fingerprint, ENVIRONMENTS[environment])
+        scan = TauScan(profile.taus, profile.scan_seeds, profile.scan_episodes)
+        return scan.trainings(Train(*place, clock(profile.horizon), profile.learning, self.world))
 
     def initial(self, environment: str, ensemble: str) -> list[Job]:
         """The single-Q agents trained from one of the :data:`STARTS`; some are those of :meth:`single`."""

@@ -24,7 +24,7 @@ from importlib import resources
 
 from whiffclock.memory import clock
 from whiffclock.params import Count, InputError, LearningSettings, Settings, require
-from whiffclock.runs.ensembles import TAUS
+from whiffclock.runs.training import TAUS
 
 
 @dataclass(frozen=True)

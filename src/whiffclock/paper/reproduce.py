@@ -8,13 +8,17 @@ The one dynamic step is the choice of tau, between two rounds of jobs.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from whiffclock.paper.claims import Verdict, judge
 from whiffclock.paper.collect import Collector
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.paper.ensembles import AFTER_SCAN, Study
 from whiffclock.paper.figures import FIGURES, drawing
+from whiffclock.paper.page.report import write_report
 from whiffclock.params import ENVIRONMENTS, require
-from whiffclock.runs.jobs import ONE_THREAD, Account, Engine, JobStore, Tick, execute, missing, work_in
+from whiffclock.progress import Bar
+from whiffclock.runs.jobs import ONE_THREAD, Account, Engine, JobMemory, JobStore, Tick, execute, missing, work_in
 
 
 @dataclass(frozen=True)
@@ -55,15 +59,8 @@ def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int,
     elif "tau scan training" in needs:
         study = study.with_taus(store)
     jobs = study.jobs(needs)
-    total = work_in(missing(jobs, _Empty(store.store)), study.plume)
+    total = work_in(missing(jobs, JobMemory()), study.plume)
     return total, total - work_in(missing(jobs, store), study.plume)
-
-
-class _Empty(JobStore):
-    """A store without results."""
-
-    def has(self, job: object) -> bool:
-        return False
 
 
 def reproduce(
@@ -96,3 +93,28 @@ def reproduce(
     datasets = Collector(study, store, needs, figures).datasets()
     now = time.perf_counter()
     return Reproduction(datasets, account, now - before, now - start)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A reproduction on disk: what was computed, the verdicts, the page, and seconds to write it."""
+
+    done: Reproduction
+    verdicts: list[Verdict]
+    page: Path
+    reporting: float
+
+
+def reproduce_into(
+    folder: Path, study: Study, figures: Sequence[str], store: JobStore, engine: Engine, bar: Bar, workers: int
+) -> Written:
+    """Compute what is missing, and write datasets, figures, claims and page into ``folder``."""
+    total, finished = outlook(study, store, figures)
+    bar.begin("reproducing", max(1, total), finished)
+    done = reproduce(study, store, figures, engine, bar.advance, bar.enter)
+    bar.enter("writing the report")
+    began = time.perf_counter()
+    done.datasets.save(folder / "data")
+    verdicts = judge(done.datasets)
+    page = write_report(done.datasets, folder, verdicts, workers)
+    return Written(done, verdicts, page, time.perf_counter() - began)

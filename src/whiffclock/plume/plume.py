@@ -44,6 +44,7 @@ class Plume:
     source: tuple[int, int]  # its cell (x, y)
     origin: str = "unnamed"  # one line that describes the field, shown with all results
     held_out_from: str = ""  # fingerprint of the training part, where this is the test part of a split
+    part_of: str = ""  # fingerprint of the whole record, where this is a part of it
     highest: float = dataclasses.field(init=False)  # concentration
     fingerprint: str = dataclasses.field(init=False)  # changes with any value, and with the source
     _whiffs: dict[float, Whiffs] = dataclasses.field(default_factory=dict)
@@ -111,7 +112,7 @@ class Plume:
 
     def _between(self, first: int, end: int, role: str, held_out_from: str = "") -> Plume:
         origin = f"{self.origin}, {role} part: snapshots {first}:{end} of {self.field.shape[0]}"
-        return Plume(self.field[first:end], self.source, origin, held_out_from)
+        return Plume(self.field[first:end], self.source, origin, held_out_from, self.fingerprint)
 
     def without_field(self) -> Plume:
         """The same plume without concentrations and whiffs, for another process; :meth:`add_whiffs` adds whiffs."""

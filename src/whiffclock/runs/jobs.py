@@ -2,7 +2,9 @@
 
 A job is a small frozen dataclass that pickles. Its fields determine its result; a plume is named by its fingerprint,
 and a job that another one depends on is a field of it: ``Evaluate(policy=Train(...), ...)``. The key of a job in a
-store is the hash of all that. :func:`run` computes a job, or finds its result in a store; :func:`execute` does many.
+store is the hash of what differs from the defaults, and of the revision of its class: a new setting with a default
+changes no key, and a default that changes needs a new revision. :func:`run` computes a job, or finds its result in a
+store; :func:`execute` does many.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -23,6 +25,9 @@ from whiffclock.params import Settings, require
 from whiffclock.plume import Plume
 from whiffclock.runs.engine import run_jobs
 from whiffclock.runs.store import Label, Store
+
+#: A result as named arrays.
+Arrays = dict[str, np.ndarray]
 
 #: Speed of one core on the built-in plume; other work is converted to searches by its time.
 SEARCHES_PER_SECOND = 270_000
@@ -57,10 +62,9 @@ class Job:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """Everything that determines its result, in plain values."""
-        described = [f.name for f in fields(self) if f.metadata.get("described", True)]
+        """What determines its result, in plain values: all that differs from the defaults, and the revision."""
         what = {"job": type(self).__name__, "agent": self.agent, "revision": self.revision}
-        return what | {name: _plain(getattr(self, name)) for name in described}
+        return what | changed(self)
 
     @cached_property
     def key(self) -> str:
@@ -88,50 +92,98 @@ class Job:
         """The result, from the results of :attr:`needs`."""
         raise NotImplementedError
 
-    def pack(self, result: Any) -> dict[str, np.ndarray]:
+    def pack(self, result: Any) -> Arrays:
         """A result that is kept, as named arrays."""
         raise NotImplementedError
 
-    def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Any:
+    def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> Any:
         """Inverse of :meth:`pack`, for the contents of ``path``."""
         raise NotImplementedError
+
+
+def changed(values: Job | Settings) -> dict[str, Any]:
+    """The fields that differ from their defaults, in plain values."""
+    described = [f for f in fields(values) if f.metadata.get("described", True)]
+    defaults = {f.name: f.default_factory() if f.default_factory is not MISSING else f.default for f in described}
+    found = {name: getattr(values, name) for name in defaults}
+    return {name: _plain(value) for name, value in found.items() if value != defaults[name]}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Job):
         return value.description
     if isinstance(value, Memory):
-        return value.spec
-    return value.to_dict() if isinstance(value, Settings) else value
+        return value.changed
+    return changed(value) if isinstance(value, Settings) else value
 
 
-class JobStore:
-    """Results of jobs in a run store."""
+class JobStore(Protocol):
+    """Where results of jobs are kept, as named arrays."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def has(self, job: Job) -> bool:
+        """Whether the result is there."""
+
+    def load(self, job: Job) -> Arrays:
+        """The result."""
+
+    def save(self, job: Job, arrays: Arrays) -> None:
+        """Keep a result."""
+
+    def place(self, job: Job) -> Path:
+        """Where the result is, for messages."""
+
+
+class JobMemory(dict[str, Arrays]):
+    """Results in memory, by key."""
+
+    def has(self, job: Job) -> bool:
+        """Whether the result is there."""
+        return job.key in self
+
+    def load(self, job: Job) -> Arrays:
+        """The result."""
+        return self[job.key]
+
+    def save(self, job: Job, arrays: Arrays) -> None:
+        """Keep a result."""
+        self[job.key] = arrays
+
+    def place(self, job: Job) -> Path:
+        """Its key."""
+        return Path(job.key)
+
+
+class JobFolder:
+    """Results in a folder of records."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = Store(folder)
 
     def has(self, job: Job) -> bool:
         """Whether the result is there."""
         return self.store.has_key(job.kind, job.key)
 
-    def load(self, job: Job, plume: Plume) -> Any:
+    def load(self, job: Job) -> Arrays:
         """The result."""
-        path = self.store.path(job.kind, job.description)
-        return job.unpack(self.store.load(job.kind, job.description).arrays, plume, path)
+        return self.store.load(job.kind, job.description).arrays
 
-    def save(self, job: Job, result: Any) -> None:
+    def save(self, job: Job, arrays: Arrays) -> None:
         """Keep a result."""
-        self.store.save(job.kind, job.description, job.pack(result))
+        self.store.save(job.kind, job.description, arrays)
+
+    def place(self, job: Job) -> Path:
+        """Its file."""
+        return self.store.path(job.kind, job.description)
 
 
 @dataclass
 class Account:
-    """Results found in the store, results computed and core-seconds, by task."""
+    """Results found in the store, results computed and core-seconds, by task; and the latter by key of the job."""
 
     found: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     made: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    of_job: dict[str, float] = field(default_factory=dict)
 
     @property
     def tasks(self) -> list[str]:
@@ -143,12 +195,12 @@ def run(job: Job, plume: Plume, store: JobStore | None = None, tick: Tick | None
     """The result of a job: from the store, or computed with the jobs it depends on, and stored."""
     cache = store if job.kept else None
     if cache is not None and cache.has(job):
-        return cache.load(job, plume)
+        return job.unpack(cache.load(job), plume, cache.place(job))
     require_plume(job, plume)
     needed = {name: run(other, plume, store) for name, other in job.needs.items()}
     result = job.compute(plume, needed, tick or (lambda amount: None))
     if cache is not None:
-        cache.save(job, result)
+        cache.save(job, job.pack(result))
     return result
 
 
@@ -212,6 +264,7 @@ def execute(
     for job, seconds in zip(todo, engine(todo, plume, store, progress), strict=True):
         account.made[job.task] += 1
         account.seconds[job.task] += seconds
+        account.of_job[job.key] = seconds
     return todo
 
 

@@ -6,6 +6,7 @@ The methods are documented in the base class, :class:`~whiffclock.runs.jobs.Job`
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,24 +16,36 @@ import numpy as np
 from whiffclock.agents.bayes import QUASI_OPTIMAL, BeliefPolicy, quasi_optimal, search_model
 from whiffclock.agents.castsurge import NAME, cast_and_surge
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
-from whiffclock.agents.files import belief_policy_arrays, belief_policy_from
+from whiffclock.agents.files import belief_policy_arrays, belief_policy_from, load_belief_policy
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.archive import array_named
-from whiffclock.evaluation import Evaluation, Starts, evaluate, make_starts, own_horizon, sample
+from whiffclock.evaluation import Evaluation, Starts, evaluate, make_starts, own_horizon, require_fit, sample
 from whiffclock.memory import Memory
-from whiffclock.params import BayesSettings, EvaluationSettings, InputError, LearningSettings, WorldSettings, require
+from whiffclock.params import (
+    BayesSettings,
+    EvaluationSettings,
+    InputError,
+    LearningSettings,
+    Settings,
+    WorldSettings,
+    require,
+)
 from whiffclock.path_metrics import GEOMETRY
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
+from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.settings import SolverSettings
-from whiffclock.pomdp.solver import Progress, Report, solve
+from whiffclock.pomdp.solver import Progress, Report, Solution, solve
+from whiffclock.pomdp.start import Start
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
-from whiffclock.runs.jobs import NOT_IN_KEY, SEARCHES_PER_SECOND, Job, Tick, require_plume
+from whiffclock.runs.jobs import NOT_IN_KEY, SEARCHES_PER_SECOND, Arrays, Job, Tick, require_plume
 from whiffclock.runs.store import damaged_record
 
 # Approximate cost on one core, in searches.
 _PER_BACKUP, _PER_BELIEF_SEARCH, _PER_TRIAL = (int(seconds * SEARCHES_PER_SECOND) for seconds in (5e-4, 2e-3, 5e-2))
 
+#: Distinguishes objects of this process from those of others.
+_PROCESS = os.urandom(16)
 #: Starts of evaluations, shared by those with the same settings.
 _STARTS: dict[tuple, Starts] = {}
 
@@ -60,10 +73,10 @@ class Train(Job):
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
         return train(Task(plume, self.threshold, self.memory, self.learning, self.world, self.seed), tick)
 
-    def pack(self, result: TablePolicy) -> dict[str, np.ndarray]:
+    def pack(self, result: TablePolicy) -> Arrays:
         return result.to_arrays()
 
-    def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> TablePolicy:
+    def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> TablePolicy:
         policy = TablePolicy.from_arrays(arrays, path)
         with damaged_record(path):
             require(policy.memory == self.memory, "its policy has another memory than its label says")
@@ -127,15 +140,15 @@ class Given(Job):
 
     @classmethod
     def of(cls, policy: Policy) -> Given:
-        """A table policy or a belief policy; for others, use ``Given(name, digest, policy)``."""
+        """A policy of any kind. One that has no file format is a new one in every process."""
         if isinstance(policy, TablePolicy):
             content = [repr(policy.memory.spec).encode(), policy.actions.astype(np.int8).tobytes()]
-        else:
-            if not isinstance(policy, BeliefPolicy):
-                raise InputError(f"The policy {policy.name} is of an unknown kind; use Given(name, digest, policy).")
+        elif isinstance(policy, BeliefPolicy):
             arrays = belief_policy_arrays(policy)
             arrays["header"] = np.array(policy.model.discount)  # not what it was made from, nor the version
             content = [f"{name} {values.shape}".encode() + values.tobytes() for name, values in arrays.items()]
+        else:
+            content = [_PROCESS, str(id(policy)).encode()]
         return cls(policy.name, hashlib.sha256(b"".join(content)).hexdigest()[:20], policy)
 
     @property
@@ -150,11 +163,11 @@ class Given(Job):
 class Evaluate(Job):
     """Searches of a policy from every start, or from about ``sampled`` of them; its result is an Evaluation.
 
-    Settings without a horizon take that of the policy's training. A record has small integers per start, and occupancy
-    for policies with modes; the starts follow from the job.
+    Settings without a horizon take that of the policy's training. A record has small integers; the starts follow from
+    the job.
     """
 
-    kind, verb, revision = "evaluation", "testing", 2
+    kind, verb, revision = "evaluation", "testing", 3
 
     policy: Job
     plume: str
@@ -164,8 +177,10 @@ class Evaluate(Job):
     sampled: int | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.policy, Given):
+            require_fit(self.policy.policy, self.world)
         if self.settings.horizon is None:  # the key must contain it
-            object.__setattr__(self, "settings", replace(self.settings, horizon=_trained_horizon(self.policy)))
+            object.__setattr__(self, "settings", replace(self.settings, horizon=trained_horizon(self.policy)))
 
     @property
     def horizon(self) -> int:
@@ -174,7 +189,8 @@ class Evaluate(Job):
         return self.settings.horizon
 
     def cost(self, plume: Plume) -> int:
-        return len(self.starts(plume)) * (_PER_BELIEF_SEARCH if isinstance(self.policy, Solve) else 1)
+        tables = not (isinstance(self.policy, Solve) or isinstance(getattr(self.policy, "policy", None), BeliefPolicy))
+        return len(self.starts(plume)) * (1 if tables else _PER_BELIEF_SEARCH)
 
     def starts(self, plume: Plume) -> Starts:
         """Where the searches start."""
@@ -193,15 +209,16 @@ class Evaluate(Job):
         starts = self.starts(plume)
         each = self.cost(plume) // len(starts)
         how = self.threshold, self.world, self.settings, starts
-        return evaluate(needed["policy"], plume, *how, lambda searches: tick(searches * each))
+        found = evaluate(needed["policy"], plume, *how, lambda searches: tick(searches * each))
+        return replace(found, policy=self.agent)
 
-    def pack(self, result: Evaluation) -> dict[str, np.ndarray]:
+    def pack(self, result: Evaluation) -> Arrays:
         small = np.int16 if max(result.horizon, *result.occupancy.shape) < 2**15 else np.int32
         arrays = {name: getattr(result, name).astype(small) for name in ("arrival", "last_whiff", "mode_steps")}
         counts = result.occupancy.astype(np.int32 if result.occupancy.max() < 2**31 else np.int64)
-        return arrays | ({"occupancy": counts} if len(counts) > 1 else {})
+        return arrays | {"occupancy": counts}
 
-    def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Evaluation:
+    def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> Evaluation:
         starts, grid, horizon = self.starts(plume), plume.field.shape[1:], self.horizon
         with damaged_record(path):
             arrival = array_named(arrays, "arrival", "iu", (len(starts),), 0, horizon)
@@ -209,19 +226,19 @@ class Evaluate(Job):
             mode_steps = array_named(arrays, "mode_steps", "iu", (len(starts), None), 0, horizon)
             modes = mode_steps.shape[1]
             require(modes > 0 and bool((last_whiff[:, :2] < grid).all()), "a last whiff lies outside the grid")
-            empty = np.zeros((modes, *grid), dtype=np.int64)
-            occupancy = array_named({"occupancy": empty} | arrays, "occupancy", "iu", empty.shape, 0)
+            occupancy = array_named(arrays, "occupancy", "iu", (modes, *grid), 0)
         arrival, last_whiff, mode_steps = (values.astype(np.int32) for values in (arrival, last_whiff, mode_steps))
         made = self.agent, self.threshold, starts, self.settings, horizon
         return Evaluation(*made, arrival, last_whiff, mode_steps, occupancy.astype(np.int64), plume.fingerprint)
 
 
-def _trained_horizon(policy: Job) -> int:
+def trained_horizon(policy: Job) -> int:
+    """The longest search in the training of a policy, or in those of its parts."""
     if isinstance(policy, Given):
         return own_horizon(policy.policy)
     if isinstance(policy, Train):
         return policy.learning.horizon
-    return max(map(_trained_horizon, policy.needs.values()), default=LearningSettings.horizon)
+    return max(map(trained_horizon, policy.needs.values()), default=LearningSettings.horizon)
 
 
 @dataclass(frozen=True)
@@ -242,32 +259,49 @@ class Solve(Job):
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> BeliefPolicy:
         before = 0
 
-        def progress(state: Progress) -> None:
+        def report(state: Progress) -> None:
             nonlocal before
             tick((state.backups - before) * _PER_BACKUP)
             before = state.backups
 
-        return self.solved(plume, progress)
+        return self.solved(plume, report)[0]
 
-    def solved(self, plume: Plume, report: Report) -> BeliefPolicy:
-        """Solve; ``report`` is called with the solver's state now and then."""
+    def solved(self, plume: Plume, report: Report, start: Path | None = None) -> tuple[BeliefPolicy, Solution]:
+        """Solve, perhaps from the vectors of a solved policy; ``report`` is called with the solver's state."""
+        require_plume(self, plume)
         model = search_model(plume, self.threshold, self.model, self.world)
-        solution = solve(model, self.solver, progress=report)
-        made_from = self.description | {"lower": solution.lower, "upper": solution.upper}
-        return quasi_optimal(model, solution.vectors, made_from)
+        solution = solve(model, self.solver, [] if start is None else vectors_from(start, model), report)
+        names = ("plume", "threshold", "world", "model", "solver")
+        settings = {name: getattr(self, name) for name in names}
+        made_from = {name: one.to_dict() if isinstance(one, Settings) else one for name, one in settings.items()}
+        made_from["plume_origin"] = plume.origin
+        made_from |= {name: one for name, one in solution.to_dict().items() if name != "seconds"}  # it varies
+        return quasi_optimal(model, solution.vectors, made_from), solution
 
-    def pack(self, result: BeliefPolicy) -> dict[str, np.ndarray]:
+    def pack(self, result: BeliefPolicy) -> Arrays:
         return belief_policy_arrays(result)
 
-    def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> BeliefPolicy:
+    def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> BeliefPolicy:
         return belief_policy_from(arrays, path)
+
+
+def vectors_from(path: Path, model: GridSearch) -> Start:
+    """Vectors of a solved policy, to continue from; they must be bounds for this model."""
+    before = load_belief_policy(path)
+    vectors, other = before.vectors, before.model
+    same = other.discount == model.discount and all(
+        np.array_equal(getattr(other, name), getattr(model, name)) for name in ("likelihood", "target")
+    )
+    if vectors is None or not same:
+        raise InputError(f"{path} was solved for another plume, threshold, floor or discount; leave out --start.")
+    return [(0, vector, int(action)) for vector, action in zip(vectors.array(), vectors.actions(), strict=True)]
 
 
 @dataclass(frozen=True)
 class Branch(Job):
-    """Forced blanks of a policy; its result is a :class:`Branches` without paths."""
+    """Forced blanks of a policy; its result are :class:`Branches`."""
 
-    kind, verb = "branches", "forced blanks of"
+    kind, verb, revision = "branches", "forced blanks of", 2
 
     policy: Job
     plume: str
@@ -283,13 +317,18 @@ class Branch(Job):
         how = self.threshold, self.world, self.settings
         return forced_blanks(needed["policy"], plume, *how, lambda steps: tick(steps * each))
 
-    def pack(self, result: Branches) -> dict[str, np.ndarray]:
-        return {name: getattr(result, name) for name in ("metrics", "weight", "trial", "step")}
+    def pack(self, result: Branches) -> Arrays:
+        arrays = {name: getattr(result, name) for name in ("metrics", "weight", "trial", "step")}
+        positions = np.concatenate([np.zeros((0, 2), dtype=np.int64), *result.paths]).astype(np.int32)
+        return arrays | {"position": positions, "length": np.array([len(path) for path in result.paths], dtype=int)}
 
-    def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> Branches:
+    def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> Branches:
         with damaged_record(path):
             weight = array_named(arrays, "weight", "f", (None,), 0, 1)
             metrics = array_named(arrays, "metrics", "f", (len(weight), len(GEOMETRY)))
             trial = array_named(arrays, "trial", "iu", weight.shape, 0, self.settings.trials - 1)
             step = array_named(arrays, "step", "iu", weight.shape, 0, self.settings.steps)
-        return Branches(metrics, weight, trial, step, paths=[])
+            length = array_named(arrays, "length", "iu", weight.shape, 1, self.settings.horizon + 1)
+            positions = array_named(arrays, "position", "i", (int(length.sum()), 2))
+        paths = np.split(positions.astype(np.int64), np.cumsum(length)[:-1]) if len(length) else []
+        return Branches(metrics, weight, trial, step, paths)

@@ -34,10 +34,7 @@ from whiffclock.params import InputError, require
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import Whiffs
 from whiffclock.runs.engine import EngineError, Say
-from whiffclock.runs.jobs import Job, JobStore, Tick, nested, run
-from whiffclock.runs.store import Store
-
-Arrays = dict[str, np.ndarray]
+from whiffclock.runs.jobs import Arrays, Job, JobMemory, JobStore, Tick, nested, run
 
 #: Jobs submitted at the same time; the others wait here, not in the memory of a scheduler.
 _MOST_SUBMITTED = 1000
@@ -66,9 +63,9 @@ def perform(
         if not plume.has_whiffs(threshold):
             array = np.load(record) if isinstance(record, Path) else _writable(record)
             plume.add_whiffs(Whiffs(array, plume.field.shape[2], threshold, plume.source))
-    store = MemoryStore({key: {name: _writable(a) for name, a in arrays.items()} for key, arrays in needed.items()})
+    store = JobMemory({key: {name: _writable(a) for name, a in arrays.items()} for key, arrays in needed.items()})
     run(job, plume, store)
-    return store.arrays[job.key], time.thread_time() - start
+    return store[job.key], time.thread_time() - start
 
 
 def _writable(array: np.ndarray) -> np.ndarray:
@@ -76,28 +73,11 @@ def _writable(array: np.ndarray) -> np.ndarray:
     return array if array.flags.writeable else array.copy()
 
 
-class MemoryStore(JobStore):
-    """Results in memory, by key: those sent with a job, and its own."""
-
-    def __init__(self, arrays: dict[str, Arrays]) -> None:
-        super().__init__(Store(Path()))
-        self.arrays = arrays
-
-    def has(self, job: Job) -> bool:
-        return job.key in self.arrays
-
-    def load(self, job: Job, plume: Plume) -> Any:
-        return job.unpack(self.arrays[job.key], plume, Path(job.key))
-
-    def save(self, job: Job, result: Any) -> None:
-        self.arrays[job.key] = job.pack(result)
-
-
-def _needed(job: Job, plume: Plume, store: JobStore) -> dict[str, Arrays]:
+def _needed(job: Job, store: JobStore) -> dict[str, Arrays]:
     """Arrays of the stored results that a job depends on, by key."""
     found: dict[str, Arrays] = {}
     for other in job.needs.values():
-        found |= {other.key: other.pack(store.load(other, plume))} if other.kept else _needed(other, plume, store)
+        found |= {other.key: store.load(other)} if other.kept else _needed(other, store)
     return found
 
 
@@ -132,7 +112,7 @@ class Remote:
         ready = deque(todo[key] for key in order.get_ready())
         with closing(self._results(ready, plume, store)) as results:
             for job, arrays, spent in results:
-                store.save(job, job.unpack(arrays, plume, Path(job.key)))
+                store.save(job, arrays)
                 seconds[job.key] = spent
                 order.done(job.key)
                 ready.extend(todo[key] for key in order.get_ready())
@@ -150,7 +130,7 @@ class Remote:
                     while ready and len(running) < _MOST_SUBMITTED:
                         job = ready[0]
                         words = {threshold: self._words(plume, threshold) for threshold in job.thresholds}
-                        future = self.submit(job, light, words, _needed(job, plume, store), __version__)
+                        future = self.submit(job, light, words, _needed(job, store), __version__)
                         running[future] = ready.popleft()
                         future.add_done_callback(finished.put)
                     future = finished.get(timeout=0.2)  # waking up lets the main thread see Ctrl-C everywhere

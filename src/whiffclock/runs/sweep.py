@@ -239,19 +239,13 @@ def estimate(sweep: Sweep, store: JobStore) -> float:
     for test in todo[:: math.ceil(len(todo) / _SAMPLED)]:
         job, plume = training(test), sweep.plume_of(test)
         episodes = min(job.learning.episodes, max(_FEWEST_EPISODES, _SAMPLED_STEPS // job.learning.horizon))
-        short = replace(job, learning=_shorter(job.learning, episodes))
-        timed(replace(job, learning=_shorter(job.learning, _FEWEST_EPISODES)), plume, {})  # to compile
+        short = replace(job, learning=job.learning.scaled(episodes))
+        timed(replace(job, learning=job.learning.scaled(_FEWEST_EPISODES)), plume, {})  # to compile
         policy, seconds = timed(short, plume, {})
         per_step.append(seconds / (episodes * job.learning.horizon))
         per_test.append(timed(test, plume, {"policy": policy})[1])
     steps = sum(job.learning.episodes * job.learning.horizon for job in trainings)
     return float(np.mean(per_step) * steps + np.mean(per_test) * len(todo))
-
-
-def _shorter(learning: LearningSettings, episodes: int) -> LearningSettings:
-    share = episodes / learning.episodes
-    decays = {name: share * getattr(learning, name) for name in ("alpha_decay", "epsilon_decay")}
-    return replace(learning, episodes=episodes, **decays)
 
 
 def timed(job: Job, plume: Plume, needed: dict[str, Any]) -> tuple[Any, float]:
