@@ -92,7 +92,7 @@ def test_training_shortens_the_schedules(plume):
     policy = wc.train(plume, "dense", episodes=1_000, gamma=0.99, horizon=60)
     assert policy.made_from["learning"] == LearningSettings.shortened(1_000, gamma=0.99, horizon=60).to_dict()
     assert policy.memory == clock(60)
-    with pytest.raises(TypeError, match="gama"):
+    with pytest.raises(wc.InputError, match=r"called gama; did you mean gamma\?"):
         wc.train(plume, "dense", episodes=10, gama=0.9)
 
 

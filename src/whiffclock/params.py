@@ -232,7 +232,7 @@ def require_threshold(value: float, what: str = "threshold") -> None:
     require(0 < value < math.inf, f"The {what} is {value:g}; it must be a positive concentration.")
 
 
-_Episodes = Annotated[int, Valid("The number of episodes is {}", 1, le=10**12)]
+_STEPS = Valid(ge=1, le=MOST_STEPS)
 _Gamma = Annotated[float, Valid("The discount gamma is {}", gt=0, lt=1)]
 _Rate = Annotated[float, Valid(ge=0, le=1)]
 _Duration = Annotated[float, Valid(gt=0, must="be a positive number of episodes")]
@@ -242,10 +242,8 @@ _Duration = Annotated[float, Valid(gt=0, must="be a positive number of episodes"
 class LearningSettings(Settings):
     """Tabular Q-learning. Learning rate and exploration fall linearly over the first ``..._decay`` episodes."""
 
-    episodes: Annotated[_Episodes, "Training episodes."] = 3_000_001
-    horizon: Annotated[
-        int, "H: steps per episode, and states of the clock.", Valid("The horizon H is {}", 1, le=MOST_STEPS)
-    ] = 500
+    episodes: Annotated[int, "Training episodes.", Valid(ge=1, le=10**12)] = 3_000_001
+    horizon: Annotated[int, "H: steps per episode, and states of the clock.", _STEPS] = 500
     gamma: Annotated[_Gamma, "Discount factor."] = 0.998
     alpha_start: Annotated[_Rate, "Learning rate at the start."] = 0.1
     alpha_end: Annotated[_Rate, "Learning rate at the end."] = 1e-4
@@ -281,20 +279,16 @@ class EvaluationSettings(Settings):
     snapshots: Annotated[
         int, "Start times per cell, spread over the record.", Valid("The number of start snapshots per cell is {}", 1)
     ] = 16
-    seed: Annotated[int, "Seed of the start times.", Valid("The seed is {}", 0)] = 0
+    seed: Annotated[int, "Seed of the start times.", NOT_NEGATIVE] = 0
     gamma: Annotated[_Gamma, "Discount factor in G."] = 0.998
-    horizon: Annotated[
-        int | None,
-        "Steps allowed per search; default: H of training.",
-        Valid("The evaluation horizon is {}", 1, le=MOST_STEPS),
-    ] = None
+    horizon: Annotated[int | None, "Steps allowed per search; default: H of training.", _STEPS] = None
 
 
 @dataclass(frozen=True)
 class BayesSettings(Settings):
     """The Bayesian agent's model; its discount differs from that of the evaluation."""
 
-    discount: Annotated[float, "Discount factor of the agent's model.", Valid("The discount is {}", gt=0, lt=1)] = 0.98
+    discount: Annotated[float, "Discount factor of the agent's model.", Valid(gt=0, lt=1)] = 0.98
     floor: Annotated[
         float,
         "Smallest probability of a whiff, and of a blank, in any cell of the model.",

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from whiffclock.params import Count, Settings, Valid, WorldSettings, require
+from whiffclock.params import NOT_NEGATIVE, Count, Settings, WorldSettings, require
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, RETURN_BEGINS, SURGE_ENDS, Truncation, geometry
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
@@ -116,7 +116,7 @@ class BranchSettings(Settings):
     trials: Count = 100
     steps: Count = 100
     horizon: Count = 500
-    seed: Annotated[int, Valid("The seed is {}", 0)] = 0
+    seed: Annotated[int, NOT_NEGATIVE] = 0
 
 
 @dataclass(frozen=True)

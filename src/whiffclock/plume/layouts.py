@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from whiffclock.params import Settings, Valid, require
+from whiffclock.params import NOT_NEGATIVE, POSITIVE, Settings, require
 from whiffclock.plain_values import shown
 
 #: Words for the three axes, as dimension names use them.
@@ -38,14 +38,10 @@ class ReadSettings(Settings):
     first: int = 0  # snapshot
     end: int | None = None  # the first snapshot that is left out
     crop: Annotated[tuple[int, int, int, int] | None, "Cells to keep; X1 and Y1 are excluded."] = None
-    downsample: Annotated[int, "Merge N x N cells into one.", Valid("The downsampling factor is {}", 1)] = 1
+    downsample: Annotated[int, "Merge N x N cells into one.", POSITIVE] = 1
     downsample_method: Annotated[Literal["mean", "point"], "Take the mean of each block, or its first cell."] = "mean"
-    background: Annotated[
-        int | None,
-        "Subtract the mean of the first N snapshots of the file.",
-        Valid("The background is of {} snapshots", 0),
-    ] = None
-    scale: Annotated[float, "Multiply concentrations by X.", Valid("The scale is {}", gt=0)] = 1.0
+    background: Annotated[int | None, "Subtract the mean of the first N snapshots of the file.", NOT_NEGATIVE] = None
+    scale: Annotated[float, "Multiply concentrations by X.", POSITIVE] = 1.0
     clip: Annotated[bool, "Set negative concentrations to zero."] = False
     source: Annotated[tuple[int, int] | None, "Source cell; default: middle of the upwind end."] = None
 

@@ -12,8 +12,7 @@ class FlowSettings(Settings):
     """A turbulent open channel. Lengths in cells, times in snapshots."""
 
     depth: Annotated[float, "Depth of the channel, in cells.", POSITIVE] = 14.0
-    # of the box, along and across
-    period: Annotated[tuple[float, float], Valid("The period of the box is {} depths", gt=0)] = (4.0, 2.667)
+    period: Annotated[tuple[float, float], POSITIVE] = (4.0, 2.667)  # of the box along and across, in depths
     points: Annotated[tuple[int, int, int], "Grid of the flow: points along, across, and in z."] = (96, 96, 32)
     stretching: Annotated[float, Valid(ge=0, le=4)] = 1.3  # of the tanh that clusters points at the ground; 0: evenly
     wind: Annotated[float, "Bulk speed, in cells per snapshot.", POSITIVE] = 0.9
@@ -42,9 +41,7 @@ class OdorSettings(Settings):
 
     source_height: Annotated[float, "Height of the source, in cells.", POSITIVE] = 5.04
     slice_height: Annotated[float, "Height of the slice on which the agents move, in cells.", POSITIVE] = 4.9
-    filaments: Annotated[
-        int, "Filaments released per snapshot.", Valid("The number of filaments is {}", 1, le=10**6)
-    ] = 80
+    filaments: Annotated[int, "Filaments released per snapshot.", Valid(ge=1, le=10**6)] = 80
     size: Annotated[float, "Size of a fresh filament (standard deviation), in cells.", POSITIVE] = 0.15
     growth: Annotated[
         float,
@@ -63,7 +60,7 @@ class OdorSettings(Settings):
 class SimulationSettings(Settings):
     """A simulated plume: the agents' grid with the source at (0, width // 2), the record, the flow and the odor."""
 
-    snapshots: Annotated[int, "Number of snapshots.", Valid("The number of snapshots is {}", 2)] = 2598
+    snapshots: Annotated[int, "Number of snapshots.", Valid(ge=2)] = 2598
     length: Annotated[int, "Cells along the wind.", POSITIVE] = 123
     width: Annotated[int, "Cells across the wind.", POSITIVE] = 27
     spin_up: Annotated[int, "Snapshots to wait until the flow is turbulent.", NOT_NEGATIVE] = 500
