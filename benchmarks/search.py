@@ -19,10 +19,11 @@ from peers.world import Search
 
 from whiffclock.agents.bayes import belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.qlearning import Task, train
-from whiffclock.evaluation import evaluate, make_starts, sample
+from whiffclock.evaluation import evaluate
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, LearningSettings
 from whiffclock.plume.builtin import builtin_plume
 from whiffclock.pomdp.solver import SolverSettings, solve
+from whiffclock.world.starts import make_starts, sample
 
 EPISODES, BACKUPS, ROUNDS = 60_000, 2000, 5
 

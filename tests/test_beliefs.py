@@ -21,11 +21,12 @@ from whiffclock.agents.bayes import (
     search_model,
     space_aware_infotaxis,
 )
-from whiffclock.evaluation import Starts, evaluate
+from whiffclock.evaluation import evaluate
 from whiffclock.params import EvaluationSettings, WorldSettings
 from whiffclock.pomdp import gridsearch
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.world.moves import MOVES
+from whiffclock.world.starts import Starts
 
 SINGLE = {"rtol": 2e-5, "atol": 2e-6}
 quick = settings(max_examples=60, deadline=None)

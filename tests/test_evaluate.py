@@ -9,9 +9,10 @@ from trainings import clock_task
 
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import train
-from whiffclock.evaluation import Evaluation, Starts, evaluate, make_starts
+from whiffclock.evaluation import Evaluation, evaluate
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.world.starts import Starts, make_starts
 
 
 def made_up(arrival, stratum, shortest, gamma=0.9, horizon=10):

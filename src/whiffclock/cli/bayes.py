@@ -54,7 +54,6 @@ def solve(
     Example: whiffclock bayes solve -e sparse --seconds 300 --out sparse.npz
     """
     from whiffclock.agents.bayes import quasi_optimal, search_model
-    from whiffclock.agents.files import save_belief_policy
 
     settings = solver.with_budget(settings)
     opt.require_new(out, force)
@@ -69,7 +68,7 @@ def solve(
         made_from |= {
             name: value for name, value in solution.to_dict().items() if name != "seconds"
         }  # seconds vary from run to run
-        save_belief_policy(out, quasi_optimal(model, solution.vectors, made_from))
+        quasi_optimal(model, solution.vectors, made_from).save(out)
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
     facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
     opt.show(facts, json, ",.6g")
@@ -82,9 +81,9 @@ def earlier_vectors(path: Path, model: GridSearch) -> Start:
     """Vectors of a solved policy, to continue from; they must be bounds for this model."""
     import numpy as np
 
-    from whiffclock.agents.files import load_belief_policy
+    from whiffclock.agents.bayes import BeliefPolicy
 
-    before = load_belief_policy(path)
+    before = BeliefPolicy.load(path)
     vectors, other = before.vectors, before.model
     same = other.discount == model.discount and all(
         np.array_equal(getattr(other, name), getattr(model, name)) for name in ("likelihood", "target")
@@ -113,12 +112,11 @@ def evaluate(
 
     Example: whiffclock bayes evaluate sparse.npz --agent infotaxis -e sparse
     """
-    from whiffclock.agents.bayes import belief_heuristic, search_model
-    from whiffclock.agents.files import load_belief_policy
+    from whiffclock.agents.bayes import BeliefPolicy, belief_heuristic, search_model
 
     require(bool(policies or agent), "No policy was given; name files of solved policies, or agents with --agent.")
     field = plume.open()
-    solved = ((path, load_belief_policy(path)) for path in policies or [])
+    solved = ((path, BeliefPolicy.load(path)) for path in policies or [])
     chosen = evaluation.in_environments(solved, environment)
     tests = [(path.stem, policy, threshold) for path, policy, threshold in chosen]
     for threshold in opt.parse_thresholds(environment) if agent else []:

@@ -85,7 +85,8 @@ def search_all(
     tests: Iterable[tuple[str, Policy, float]], field: Plume, world: WorldSettings, settings: EvaluationSettings
 ) -> Iterator[tuple[Evaluation, float]]:
     """Search from every start with policies, each with a label, at a threshold; and microseconds per decision."""
-    from whiffclock.evaluation import evaluate, make_starts, own_horizon
+    from whiffclock.evaluation import evaluate, own_horizon
+    from whiffclock.world.starts import make_starts
 
     with opt.progress_bar("searches") as bar:
         for label, policy, threshold in tests:

@@ -15,20 +15,20 @@ import numpy as np
 from whiffclock.agents.bayes import QUASI_OPTIMAL, BeliefPolicy, quasi_optimal, search_model
 from whiffclock.agents.castsurge import NAME, cast_and_surge
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
-from whiffclock.agents.files import belief_policy_arrays, belief_policy_from
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.archive import array_named
-from whiffclock.evaluation import Evaluation, Starts, evaluate, make_starts, own_horizon, sample
+from whiffclock.evaluation import Evaluation, evaluate, own_horizon
 from whiffclock.memory import Memory
 from whiffclock.params import BayesSettings, EvaluationSettings, InputError, LearningSettings, WorldSettings, require
 from whiffclock.path_metrics import GEOMETRY
 from whiffclock.plume import Plume
-from whiffclock.policy import Policy, TablePolicy
+from whiffclock.policy import Policy, TablePolicy, require_policy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.pomdp.solver import Progress, Report, solve
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
 from whiffclock.runs.jobs import NOT_IN_KEY, SEARCHES_PER_SECOND, Job, Tick, require_plume
 from whiffclock.runs.store import damaged_record
+from whiffclock.world.starts import Starts, make_starts, sample
 
 # Approximate cost on one core, in searches.
 _PER_BACKUP, _PER_BELIEF_SEARCH, _PER_TRIAL = (int(seconds * SEARCHES_PER_SECOND) for seconds in (5e-4, 2e-3, 5e-2))
@@ -67,7 +67,7 @@ class Train(Job):
         policy = TablePolicy.from_arrays(arrays, path)
         with damaged_record(path):
             require(policy.memory == self.memory, "its policy has another memory than its label says")
-            require({"curve", "usage", "void"} <= policy.records.keys(), "its policy lacks records of its training")
+            require({"curve", "usage", "clock"} <= policy.records.keys(), "its policy lacks records of its training")
         return policy
 
 
@@ -125,15 +125,19 @@ class Given(Job):
     digest: str
     policy: Policy = field(metadata=NOT_IN_KEY, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        require_policy(self.policy)
+
     @classmethod
     def of(cls, policy: Policy) -> Given:
         """A table policy or a belief policy; for others, use ``Given(name, digest, policy)``."""
+        require_policy(policy)
         if isinstance(policy, TablePolicy):
             content = [repr(policy.memory.spec).encode(), policy.actions.astype(np.int8).tobytes()]
         else:
             if not isinstance(policy, BeliefPolicy):
                 raise InputError(f"The policy {policy.name} is of an unknown kind; use Given(name, digest, policy).")
-            arrays = belief_policy_arrays(policy)
+            arrays = policy.to_arrays()
             arrays["header"] = np.array(policy.model.discount)  # not what it was made from, nor the version
             content = [f"{name} {values.shape}".encode() + values.tobytes() for name, values in arrays.items()]
         return cls(policy.name, hashlib.sha256(b"".join(content)).hexdigest()[:20], policy)
@@ -257,10 +261,10 @@ class Solve(Job):
         return quasi_optimal(model, solution.vectors, made_from)
 
     def pack(self, result: BeliefPolicy) -> dict[str, np.ndarray]:
-        return belief_policy_arrays(result)
+        return result.to_arrays()
 
     def unpack(self, arrays: dict[str, np.ndarray], plume: Plume, path: Path) -> BeliefPolicy:
-        return belief_policy_from(arrays, path)
+        return BeliefPolicy.from_arrays(arrays, path)
 
 
 @dataclass(frozen=True)
