@@ -16,7 +16,7 @@ from whiffclock.agents.qlearning import train
 from whiffclock.memory import clock
 from whiffclock.params import InputError, LearningSettings, WorldSettings
 from whiffclock.path_metrics import Geometry, geometry
-from whiffclock.policy import TablePolicy
+from whiffclock.policy import Policy, TablePolicy
 from whiffclock.quantiles import weighted_quantiles
 from whiffclock.recovery import BranchSettings, follow_blanks, forced_blanks, recovery_path
 from whiffclock.world.moves import DISPLACEMENT
@@ -177,7 +177,7 @@ def test_what_is_not_a_path_is_refused(path, says):
         geometry(path)
 
 
-class OnlyTheFace:
+class OnlyTheFace(Policy):
     """A clock policy of which nothing but the four methods of a policy can be seen."""
 
     name = "masked"
@@ -209,10 +209,8 @@ def test_a_saturated_clock_goes_on_as_it_does_in_its_last_state():
 
 
 def test_a_memory_that_counts_its_own_moves_is_followed():
-    class Counting:
+    class Counting(Policy):
         """Goes upwind for as many moves as its memory says, then downwind."""
-
-        name, modes = "counting", 1
 
         def begin(self, whiff):
             return np.where(whiff, 5, 1)
@@ -223,9 +221,6 @@ def test_a_memory_that_counts_its_own_moves_is_followed():
         def observe(self, memory, action, whiff):
             assert not whiff.any()
             return memory - (action == 0)
-
-        def mode(self, memory):
-            return np.zeros(len(memory), dtype=int)
 
     three = follow_blanks(Counting(), np.array([5, 0, 2]), 6)
     assert [geometry(path).surge_length for path in three] == [5, 0, 2]

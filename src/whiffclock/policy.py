@@ -142,7 +142,8 @@ def require_policy(policy: Any) -> None:
     if isinstance(policy, type):
         raise InputError(f"{policy.__name__} is a class, not a policy; a policy is made by calling it.")
     if isinstance(policy, Policy):
-        require(type(policy).act is not Policy.act, f"The policy {policy.name} has no method act, which chooses moves.")
+        written = getattr(policy.act, "__func__", None) is not Policy.act
+        require(written, f"The policy {policy.name} has no method act, which chooses the moves.")
         return
     members = [name for name in vars(Policy) if not name.startswith("_")]
     missing = [name for name in ("act", *members) if not hasattr(policy, name)]
