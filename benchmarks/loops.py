@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from numba.core.event import install_recorder
 
-from whiffclock.agents.bayes import BeliefPolicy, Beliefs, Choice, by_vectors, infotaxis, search_model
+from whiffclock.agents.bayes import BeliefPolicy, search_model
+from whiffclock.agents.beliefs import Beliefs, Choice, by_infotaxis, by_vectors
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import Task, Training
 from whiffclock.evaluation import EvaluationSettings, evaluate
@@ -148,7 +149,7 @@ def belief_vectors() -> Work:
 
 @loop("belief.infotaxis", "cell", 4)
 def belief_infotaxis() -> Work:
-    return partial(decided, infotaxis)
+    return partial(decided, by_infotaxis)
 
 
 @cache
