@@ -167,7 +167,7 @@ class LearningSettings(Settings):
     q_start: Annotated[float, "Initial value of Q."] = -1.0
     bootstrap_at_horizon: Annotated[bool, "Bootstrap the last step of an episode cut at the horizon."] = True
     curve_points: int = 300  # of the learning curve
-    record_last: int = 500  # episodes, for the void-state record
+    record_last: int = 500  # episodes, for the clock record
 
     def __post_init__(self) -> None:
         super().__post_init__()
