@@ -226,3 +226,20 @@ def test_a_given_cast_and_surge_stands_beside_the_tuned_one(plume, tmp_path):
 def test_an_empty_scan_of_tau_is_refused():
     with pytest.raises(InputError, match="seeds is 0"):
         TauScan(seeds=0)
+
+
+def test_the_records_of_a_training_have_names(plume):
+    policy = train(clock_task(plume, 3e-6, clock(60, (4,)), LearningSettings.shortened(400, curve_points=4)))
+    curve = policy.curve()
+    assert curve["episode"].tolist() == [100, 200, 300, 400]
+    assert 0 <= curve["f+"].min() <= curve["f+"].max() <= 1
+    assert -1 <= curve["G"].min() <= curve["G"].max() <= 1
+    assert 1 <= curve["steps"].min() <= curve["steps"].max() <= 60
+    for mode in (0, 1):
+        record = policy.clock_record(mode)
+        assert record["clock_sum"] <= record["clocks"] * record["largest_clock"]
+        assert record["blank_sum"] <= record["blanks"] * record["longest_blank"]
+        assert len(recovery_path(policy, mode)) == record["largest_clock"] + 1
+    assert cast_and_surge(30).clock_record(0) == {}
+    with pytest.raises(InputError, match="there is no mode 2"):
+        recovery_path(policy, 2)
