@@ -20,7 +20,7 @@ from scaling import stretched
 
 from whiffclock.agents.bayes import quasi_optimal, search_model
 from whiffclock.agents.qlearning import Task, Training
-from whiffclock.evaluation import evaluate, make_starts, sample
+from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
@@ -28,6 +28,7 @@ from whiffclock.plume.builtin import builtin_plume
 from whiffclock.policy import TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.pomdp.solver import solve
+from whiffclock.world.starts import make_starts, sample
 
 THRESHOLD, HORIZON = 5e-6, 5000
 EPISODES, SEARCHES = 1_000_000, 16  # of the training; of the Bayesian agent

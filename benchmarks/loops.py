@@ -18,10 +18,11 @@ import numpy as np
 import scipy.sparse as sp
 from numba.core.event import install_recorder
 
-from whiffclock.agents.bayes import BeliefPolicy, Beliefs, Choice, by_vectors, infotaxis, search_model
+from whiffclock.agents.bayes import BeliefPolicy, search_model
+from whiffclock.agents.beliefs import Beliefs, Choice, by_infotaxis, by_vectors
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import Task, Training
-from whiffclock.evaluation import EvaluationSettings, Starts, evaluate, make_starts
+from whiffclock.evaluation import EvaluationSettings, evaluate
 from whiffclock.memory import clock
 from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume import Plume
@@ -35,6 +36,7 @@ from whiffclock.pomdp.gridsearch import GridSearch, GridVectors
 from whiffclock.pomdp.model import Model
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.pomdp.tabular import TabularModel
+from whiffclock.world.starts import Starts, make_starts
 
 THRESHOLD = 3e-6
 Work = Callable[[int], int]
@@ -147,7 +149,7 @@ def belief_vectors() -> Work:
 
 @loop("belief.infotaxis", "cell", 4)
 def belief_infotaxis() -> Work:
-    return partial(decided, infotaxis)
+    return partial(decided, by_infotaxis)
 
 
 @cache

@@ -76,9 +76,10 @@ def solved(name: str, seconds: float) -> dict[str, Any]:
 
 def simulated(model: Any, solution: Any) -> dict[str, float]:
     """Discounted reward of policies in their own model."""
-    from whiffclock.agents import bayes
+    from whiffclock.agents import bayes, beliefs
 
-    choices = {"QMDP": bayes.qmdp, "infotaxis": bayes.infotaxis, "space-aware": bayes.space_aware_infotaxis}
+    choices = {"QMDP": beliefs.by_qmdp, "infotaxis": beliefs.by_infotaxis}
+    choices["space-aware"] = beliefs.by_space_aware_infotaxis
     policies = [bayes.quasi_optimal(model, solution.vectors)]
     policies += [bayes.BeliefPolicy(name, model, choose) for name, choose in choices.items()]
     return {policy.name: float(bayes.discounted_rewards(policy).mean()) for policy in policies}

@@ -23,7 +23,7 @@ from measurement import Add, run
 from whiffclock.agents.bayes import belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import Task, Training
-from whiffclock.evaluation import evaluate, make_starts
+from whiffclock.evaluation import evaluate
 from whiffclock.memory import Memory, clock
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
@@ -32,6 +32,7 @@ from whiffclock.plume.files import read_plume
 from whiffclock.plume.writing import write_plume
 from whiffclock.pomdp.gridsearch import GridVectors
 from whiffclock.runs.engine import cores, run_jobs
+from whiffclock.world.starts import make_starts
 
 THRESHOLD = 7e-6  # also that of the starts, so one record serves for both
 SIZES = ((123, 27), (245, 56), (490, 112), (817, 187), (1225, 280))

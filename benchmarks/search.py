@@ -19,18 +19,18 @@ from peers.world import Search
 
 from whiffclock.agents.bayes import belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.qlearning import Task, train
-from whiffclock.evaluation import evaluate, make_starts, sample
+from whiffclock.evaluation import evaluate
 from whiffclock.params import ENVIRONMENTS, EvaluationSettings, LearningSettings
 from whiffclock.plume.builtin import builtin_plume
+from whiffclock.policy import Policy
 from whiffclock.pomdp.solver import SolverSettings, solve
+from whiffclock.world.starts import make_starts, sample
 
 EPISODES, BACKUPS, ROUNDS = 60_000, 2000, 5
 
 
-class Clock:
+class Clock(Policy):
     """A policy as a user would write it: what it remembers is the time since the last whiff."""
-
-    name, modes, threshold, made_from = "clock", 1, None, {}
 
     def __init__(self, actions):
         self.actions = actions
@@ -43,12 +43,6 @@ class Clock:
 
     def observe(self, memory, action, whiff):
         return np.where(whiff, 0, memory + 1)
-
-    def mode(self, memory):
-        return np.zeros(len(memory), dtype=int)
-
-    def select(self, memory, rows):
-        return memory[rows]
 
 
 def one_by_one(task, actions, points):

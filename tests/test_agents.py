@@ -15,7 +15,7 @@ from whiffclock.memory import clock, window
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.progress import Bar
-from whiffclock.recovery import void_path
+from whiffclock.recovery import recovery_path
 from whiffclock.runs.comparison import Comparison, contenders
 from whiffclock.runs.jobs import ONE_THREAD, JobFolder
 from whiffclock.runs.kinds import Train
@@ -71,7 +71,7 @@ def test_episodes_of_500_blanks_are_learned_from_and_searched(taus):
     world = WorldSettings(start_threshold=None)
     task = clock_task(plume, 1.0, clock(500, taus), LearningSettings.shortened(40), world)
     policy = train(task)
-    assert policy.records["void"][:, 0].max() == 499
+    assert policy.records["clock"][:, 0].max() == 499
     assert policy.records["curve"][:, 3].max() == 500
     downwind = replace(policy, actions=np.full_like(policy.actions, 3))
     seen = evaluate(downwind, plume, 1.0, world)
@@ -155,7 +155,7 @@ def test_heuristic_two_q_is_its_two_halves(plume):
     both = heuristic_two_q(dense, sparse, 7)
     assert np.array_equal(one_mode(both, 0).actions, dense.actions)
     assert np.array_equal(one_mode(both, 1).actions, sparse.actions)
-    assert np.array_equal(void_path(both, 0), void_path(dense))
+    assert np.array_equal(recovery_path(both, 0), recovery_path(dense))
     same = heuristic_two_q(dense, dense, 7)
     assert np.array_equal(evaluate(same, plume, 3e-6).arrival, evaluate(dense, plume, 3e-6).arrival)
     with pytest.raises(InputError, match="single-mode"):
@@ -165,18 +165,18 @@ def test_heuristic_two_q_is_its_two_halves(plume):
 
 
 def test_the_void_path_of_cast_and_surge():
-    path = void_path(cast_and_surge(45, 7))
+    path = recovery_path(cast_and_surge(45, 7))
     assert path.tolist() == [[0, 0], [-1, 0], [-1, 1], [-2, 1], [-2, 0], [-2, -1], [-2, -2], [-3, -2]]
 
 
 def test_the_truncations_are_read_off_the_training(plume):
     policy = train(clock_task(plume, 3e-6, clock(100), LearningSettings.shortened(500)))
-    ((largest, void_sum, voids, longest, blank_sum, blanks),) = policy.records["void"].tolist()
-    assert len(void_path(policy, truncation="none")) == 101
-    assert len(void_path(policy)) == largest + 1
-    assert len(void_path(policy, truncation="mean void state")) == round(void_sum / voids) + 1
-    assert len(void_path(policy, truncation="longest blank")) == longest + 1
-    assert len(void_path(policy, truncation="mean blank")) == round(blank_sum / blanks) + 1
+    ((largest, void_sum, voids, longest, blank_sum, blanks),) = policy.records["clock"].tolist()
+    assert len(recovery_path(policy, truncation="none")) == 101
+    assert len(recovery_path(policy)) == largest + 1
+    assert len(recovery_path(policy, truncation="mean clock reading")) == round(void_sum / voids) + 1
+    assert len(recovery_path(policy, truncation="longest blank")) == longest + 1
+    assert len(recovery_path(policy, truncation="mean blank")) == round(blank_sum / blanks) + 1
     assert longest <= largest
 
 
@@ -194,12 +194,12 @@ def test_heuristic_two_q_is_for_the_source_region_of_its_parts(plume):
 
 def test_void_records_are_kept_for_each_mode(plume):
     policy = train(clock_task(plume, 3e-6, clock(100, (4,)), LearningSettings.shortened(500)))
-    minus, plus = policy.records["void"]
+    minus, plus = policy.records["clock"]
     assert minus[2] > 0
     assert plus[2] > 0
-    assert len(void_path(policy, 0)) == minus[0] + 1
-    assert len(void_path(policy, 1)) == plus[0] + 1
-    assert len(void_path(policy, 0, "mean blank")) == round(minus[4] / minus[5]) + 1
+    assert len(recovery_path(policy, 0)) == minus[0] + 1
+    assert len(recovery_path(policy, 1)) == plus[0] + 1
+    assert len(recovery_path(policy, 0, "mean blank")) == round(minus[4] / minus[5]) + 1
 
 
 def test_a_clock_shorter_or_longer_than_an_episode_learns(plume):
@@ -209,7 +209,7 @@ def test_a_clock_shorter_or_longer_than_an_episode_learns(plume):
         policy = train(Task(plume, 3e-6, clock(length), learning))
         assert policy.q.shape == (length, 4)
         assert policy.records["curve"][:, 3].max() <= horizon
-        assert policy.records["void"][0, 0] <= min(length - 1, horizon)
+        assert policy.records["clock"][0, 0] <= min(length - 1, horizon)
         assert evaluate(policy, plume, 3e-6).horizon == horizon
 
 
@@ -253,3 +253,20 @@ def test_policies_with_other_settings_are_not_one_ensemble(plume, tmp_path):
     assert [(row.agent, len(row.evaluations)) for row in rows[:2]] == [("single-Q", 2), ("single-Q, gamma 0.9", 1)]
     angles = contenders([cast_and_surge(30, 50), cast_and_surge(40, 50)])
     assert len({one.name for one in angles}) == 2
+
+
+def test_the_records_of_a_training_have_names(plume):
+    policy = train(clock_task(plume, 3e-6, clock(60, (4,)), LearningSettings.shortened(400, curve_points=4)))
+    curve = policy.curve()
+    assert curve["episode"].tolist() == [100, 200, 300, 400]
+    assert 0 <= curve["f+"].min() <= curve["f+"].max() <= 1
+    assert -1 <= curve["G"].min() <= curve["G"].max() <= 1
+    assert 1 <= curve["steps"].min() <= curve["steps"].max() <= 60
+    for mode in (0, 1):
+        record = policy.clock_record(mode)
+        assert record["clock_sum"] <= record["clocks"] * record["largest_clock"]
+        assert record["blank_sum"] <= record["blanks"] * record["longest_blank"]
+        assert len(recovery_path(policy, mode)) == record["largest_clock"] + 1
+    assert cast_and_surge(30).clock_record(0) == {}
+    with pytest.raises(InputError, match="there is no mode 2"):
+        recovery_path(policy, 2)

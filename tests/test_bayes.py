@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from small_pomdps import TIGER
 
-from whiffclock.agents.bayes import BayesSettings, belief_heuristic, quasi_optimal, search_model
+from whiffclock.agents.bayes import BayesSettings, BeliefPolicy, belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
-from whiffclock.agents.files import load_belief_policy, load_policy, save_belief_policy
+from whiffclock.agents.files import load_policy
 from whiffclock.archive import write_npz
 from whiffclock.evaluation import evaluate
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
@@ -82,18 +82,18 @@ def test_the_agent_does_what_its_bounds_promise_and_beats_its_neighbours(small, 
 
 def test_file_round_trip(small, agent, model, tmp_path):
     for policy in (agent, belief_heuristic("infotaxis", model, {"threshold": DENSE})):
-        save_belief_policy(tmp_path / "policy.npz", policy)
+        policy.save(tmp_path / "policy.npz")
         again = load_policy(tmp_path / "policy.npz")
         assert (again.name, again.threshold) == (policy.name, DENSE)
         settings = EvaluationSettings(snapshots=1)
         before, after = (evaluate(p, small, DENSE, settings=settings) for p in (policy, again))
         assert np.array_equal(before.arrival, after.arrival)
-    assert load_belief_policy(tmp_path / "policy.npz").vectors is None
+    assert BeliefPolicy.load(tmp_path / "policy.npz").vectors is None
 
 
 def test_a_damaged_file_is_refused(agent, tmp_path):
     path = tmp_path / "policy.npz"
-    save_belief_policy(path, agent)
+    agent.save(path)
     with np.load(path) as archive:
         arrays = dict(archive)
     arrays["likelihood"] = arrays["likelihood"] * 2
@@ -142,7 +142,7 @@ def _changed(name, change):
 )
 def test_every_broken_part_of_a_file_is_refused_in_one_sentence(agent, tmp_path, change):
     path = tmp_path / "policy.npz"
-    save_belief_policy(path, agent)
+    agent.save(path)
     with np.load(path) as archive:
         arrays = dict(archive)
     write_npz(path, change(arrays))
@@ -293,7 +293,7 @@ def test_names_with_square_brackets_are_names(small, model, tmp_path):
 
 
 def test_a_policy_of_no_environment_needs_one_named(model, tmp_path):
-    save_belief_policy(tmp_path / "any.npz", belief_heuristic("QMDP", model))
+    belief_heuristic("QMDP", model).save(tmp_path / "any.npz")
     refused = run("bayes", "evaluate", tmp_path / "any.npz")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.endswith("any.npz has no training environment; give one with --environment.\n")

@@ -14,18 +14,16 @@ from whiffclock.agents.bayes import (
     WHIFF,
     BayesSettings,
     BeliefPolicy,
-    by_vectors,
     discounted_rewards,
-    infotaxis,
-    qmdp,
     search_model,
-    space_aware_infotaxis,
 )
-from whiffclock.evaluation import Starts, evaluate
+from whiffclock.agents.beliefs import by_infotaxis, by_qmdp, by_space_aware_infotaxis, by_vectors
+from whiffclock.evaluation import evaluate
 from whiffclock.params import EvaluationSettings, WorldSettings
 from whiffclock.pomdp import gridsearch
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.world.moves import MOVES
+from whiffclock.world.starts import Starts
 
 SINGLE = {"rtol": 2e-5, "atol": 2e-6}
 quick = settings(max_examples=60, deadline=None)
@@ -212,7 +210,7 @@ def test_a_stray_whiff_leaves_a_proper_belief(plume):
     somewhere = np.zeros((length, width))
     somewhere[length // 2 - 9 : length // 2 - 6, 0:3] = 1 / 9  # upwind of the source
     assert never[length // 2 - 10 : length // 2 - 5, 0:4].all()
-    policy = BeliefPolicy("QMDP", model, qmdp)
+    policy = BeliefPolicy("QMDP", model, by_qmdp)
     root = model.belief(somewhere)
     memory = policy.unobserved(1)
     memory = policy._decided(memory.who, np.array([0]), np.array([9]), root.cells, root.weights)
@@ -232,7 +230,7 @@ def random_vectors(model, rng, n=12):
 
 
 def policies(model, rng):
-    choices = [by_vectors(random_vectors(model, rng)), qmdp, infotaxis, space_aware_infotaxis]
+    choices = [by_vectors(random_vectors(model, rng)), by_qmdp, by_infotaxis, by_space_aware_infotaxis]
     return [BeliefPolicy(f"choice {i}", model, choice) for i, choice in enumerate(choices)]
 
 
@@ -265,7 +263,7 @@ def test_many_searches_are_as_each_alone(seed):
 
 def test_searches_in_small_parts_are_the_same(plume, monkeypatch):
     model = search_model(plume, 5e-6)
-    policy, how = BeliefPolicy("QMDP", model, qmdp), EvaluationSettings(snapshots=1, horizon=20)
+    policy, how = BeliefPolicy("QMDP", model, by_qmdp), EvaluationSettings(snapshots=1, horizon=20)
     assert policy.at_once > len(model.root().cells)
     together = evaluate(policy, plume, 5e-6, settings=how)
     monkeypatch.setattr(bayes, "_ROOM", 32 * 50 * len(model.root().cells))
@@ -275,7 +273,7 @@ def test_searches_in_small_parts_are_the_same(plume, monkeypatch):
 
 def test_equal_histories_share_one_belief():
     model, _ = made(5)
-    policy = BeliefPolicy("QMDP", model, qmdp)
+    policy = BeliefPolicy("QMDP", model, by_qmdp)
     memory = policy.begin(np.zeros(6, bool))
     assert set(memory.who.tolist()) == {0}
     memory = policy.observe(memory, np.array([0, 0, 1, 1, 1, 0]), np.array([0, 1, 0, 0, 1, 0], bool))
@@ -333,10 +331,10 @@ def test_searches_in_a_plume_are_the_reference(plume, seed):
 def plain_scores(model, belief):
     """What each choice minimises, for every action."""
     spread = model.spread(belief)
-    scores = {qmdp: [], infotaxis: [], space_aware_infotaxis: []}
+    scores = {by_qmdp: [], by_infotaxis: [], by_space_aware_infotaxis: []}
     for action in range(4):
         after, arrived = moved(model, on_grid(model, belief), action)
-        scores[qmdp].append(-(arrived + 0.9 * float(after.ravel() @ model.known_value)))
+        scores[by_qmdp].append(-(arrived + 0.9 * float(after.ravel() @ model.known_value)))
         entropies = measures = 0.0
         for edge in (2 * action, 2 * action + 1):
             if spread.probability[edge] == 0:
@@ -345,8 +343,8 @@ def plain_scores(model, belief):
             entropy = -float(sum(q * np.log2(q) for q in p if q > 0))
             entropies += spread.probability[edge] * entropy
             measures += spread.probability[edge] * np.log2(float(p @ model.distance) + (2**entropy - 1) / 2)
-        scores[infotaxis].append(entropies)
-        scores[space_aware_infotaxis].append(measures)
+        scores[by_infotaxis].append(entropies)
+        scores[by_space_aware_infotaxis].append(measures)
     return scores
 
 
@@ -376,7 +374,7 @@ def test_rewards_of_a_search_without_doubt():
     start = np.zeros((7, 1))
     start[6] = 1
     model = GridSearch(np.full((2, 7, 1), 0.5), target, start, MOVES, 0.9)
-    assert discounted_rewards(BeliefPolicy("QMDP", model, qmdp), repeats=3).tolist() == pytest.approx([0.81] * 3)
+    assert discounted_rewards(BeliefPolicy("QMDP", model, by_qmdp), repeats=3).tolist() == pytest.approx([0.81] * 3)
 
 
 def test_a_search_that_has_excluded_everything_begins_anew():
@@ -387,7 +385,7 @@ def test_a_search_that_has_excluded_everything_begins_anew():
     initial[3, 1] = 1.0
     likelihood = np.stack([np.full((5, 3), 0.6), np.full((5, 3), 0.4)])
     model = GridSearch(likelihood, target, initial, ((-1, 0), (0, 1), (0, -1), (1, 0)))
-    policy = BeliefPolicy("QMDP", model, qmdp)
+    policy = BeliefPolicy("QMDP", model, by_qmdp)
     memory = policy.begin(np.zeros(2, dtype=bool))
     after = policy.observe(memory, np.array([0, 3]), np.zeros(2, dtype=bool))
     lost, moved = (after.one(int(k)) for k in after.who)
@@ -410,7 +408,7 @@ def test_many_searches_that_begin_anew_share_one_root():
     np.testing.assert_allclose(values, np.take(best, lost.astype(int)), **SINGLE)
 
 
-@pytest.mark.parametrize("choice", [infotaxis, space_aware_infotaxis, "vectors"])
+@pytest.mark.parametrize("choice", [by_infotaxis, by_space_aware_infotaxis, "vectors"])
 def test_two_threads_on_one_model_do_not_disturb_each_other(plume, choice):
     model = search_model(plume, 5e-6)
     if choice == "vectors":

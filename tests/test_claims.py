@@ -216,7 +216,7 @@ def test_the_gain_over_cast_and_surge_by_another_route(paper):
 
 @pytest.mark.parametrize("metric", ["surge_length", "backtracking_initiation"])
 def test_the_trend_by_another_route(paper, metric):
-    where = {"ensemble": SINGLE, "mode": "Q", "truncation": "largest void state", "geometry": metric}
+    where = {"ensemble": SINGLE, "mode": "Q", "truncation": "largest clock reading", "geometry": metric}
     values = paper.recoveries["geometry_of"].sel(where).values
     assert np.isnan(values).any() == (metric == "backtracking_initiation")
     pairs = []

@@ -278,7 +278,7 @@ def test_a_policy_of_version_0_1_is_still_read(folder, tmp_path):
     header["made_from"]["learning"] = learning
     old = tmp_path / "policies/dense/two-q-tau4-seed00.npz"
     old.parent.mkdir(parents=True)
-    void = arrays["record_void"].max(axis=0)
+    void = arrays.pop("record_clock").max(axis=0)
     write_npz(old, arrays | {"header": np.array(json.dumps(header)), "record_void": void})
     plume = ["--plume", folder / "plume.npz"]
     new = folder / "policies/dense/two-q-tau4-seed00.npz"

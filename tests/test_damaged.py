@@ -38,7 +38,7 @@ from whiffclock.paper.dataset import Datasets
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume.calibration import read_target
 from whiffclock.plume.files import read_plume, write_plume
-from whiffclock.policy import FORMAT, TablePolicy
+from whiffclock.policy import TablePolicy
 from whiffclock.recovery import BranchSettings
 from whiffclock.runs.jobs import JobFolder, run
 from whiffclock.runs.kinds import Branch, Evaluate, Train
@@ -287,8 +287,8 @@ def test_names_of_the_origin_do_not_hide_those_of_the_policy(policy):
         ("usage", np.zeros(2, dtype=int)),
         ("usage", np.array([1, -1])),
         ("usage", np.array([1, 2, 3])),
-        ("void", np.zeros((2, 6))),
-        ("void", np.full((2, 6), -1)),
+        ("clock", np.zeros((2, 6))),
+        ("clock", np.full((2, 6), -1)),
     ],
 )
 def test_records_of_a_training_are_checked(policy, name, value):
@@ -301,7 +301,7 @@ def test_policies_of_earlier_formats_are_read_without_a_digest(policy):
 
     def older(arrays):
         header = json.loads(str(arrays["header"]))
-        assert header["format"] == FORMAT == "whiffclock policy 3"
+        assert header["format"] == TablePolicy.FORMAT == "whiffclock policy 3"
         header["format"] = "whiffclock policy 2"
         return {name: values for name, values in arrays.items() if name != DIGEST} | {
             "header": np.array(json.dumps(header))

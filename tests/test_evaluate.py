@@ -9,9 +9,10 @@ from trainings import clock_task
 
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.qlearning import train
-from whiffclock.evaluation import Evaluation, Starts, evaluate, make_starts
+from whiffclock.evaluation import METRICS, Evaluation, evaluate
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.world.starts import Starts, make_starts
 
 
 def made_up(arrival, stratum, shortest, gamma=0.9, horizon=10):
@@ -163,3 +164,49 @@ def test_an_evaluation_is_a_dataset_with_names(plume):
     assert float(made["G"].mean()) == pytest.approx(seen.mean("G"))
     assert float(made["f+"].groupby("stratum").mean().std(ddof=1)) / 3**0.5 == pytest.approx(seen.standard_error("f+"))
     assert json.loads(made.attrs["summary"])["starts"] == len(seen.starts)
+
+
+def test_a_start_on_a_whiff_is_the_drawn_time_or_the_next_whiff_of_its_stratum(plume):
+    """Cell by cell in plain Python; after the last whiff of a stratum comes its first."""
+    settings, snapshots, strata = EvaluationSettings(snapshots=8, seed=2), 200, 8
+    drawn = make_starts(plume, 5e-6, WorldSettings(), settings, 500)
+    moved = make_starts(plume, 5e-6, WorldSettings(start_on_whiff=True), settings, 500)
+    expected, on_a_whiff = [], 0
+    for (x, y, time), stratum in zip(drawn.points.tolist(), drawn.stratum.tolist(), strict=True):
+        begin, end = stratum * snapshots // strata, (stratum + 1) * snapshots // strata
+        whiffs = [t for t in range(begin, end) if plume.field[t, x, y] >= np.float32(5e-6)]
+        if whiffs:
+            expected.append([x, y, next((t for t in whiffs if t >= time), whiffs[0])])
+        on_a_whiff += time in whiffs
+    assert on_a_whiff > 50
+    assert moved.points.tolist() == expected
+
+
+def test_tables_are_searched_in_parts_with_the_same_result(plume, monkeypatch):
+    """A part ends in fractions of a second, so that there is progress, and Ctrl-C is heard."""
+    policy = train(clock_task(plume, 3e-6, clock(100, (4,)), LearningSettings.shortened(500)))
+    whole, ticks = evaluate(policy, plume, 3e-6), []
+    monkeypatch.setattr("whiffclock.evaluation.PART", 100 * 77)
+    parts = evaluate(policy, plume, 3e-6, progress=ticks.append)
+    assert parts == whole
+    assert set(ticks[:-1]) == {77}
+    assert sum(ticks) == len(whole.starts)
+
+    def stop(searches):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(policy, plume, 3e-6, progress=stop)
+
+
+def test_a_million_searches_are_more_than_one_call():
+    from whiffclock.world.episode import PART
+
+    assert PART // LearningSettings.horizon < 200_000
+
+
+def test_a_standard_error_does_not_depend_on_the_order_of_the_metrics(monkeypatch):
+    seen = made_up([1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1])
+    before = seen.standard_error("f+")
+    monkeypatch.setattr("whiffclock.evaluation.METRICS", dict(reversed(METRICS.items())))
+    assert seen.standard_error("f+") == before

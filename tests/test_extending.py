@@ -16,7 +16,7 @@ from whiffclock.paper.ensembles import Study
 from whiffclock.paper.profiles import Profile
 from whiffclock.paper.reproduce import reproduce
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
-from whiffclock.recovery import void_path, void_trajectory
+from whiffclock.recovery import recovery_path
 from whiffclock.runs.jobs import JobFolder, execute, run
 from whiffclock.runs.kinds import Evaluate, Train
 
@@ -40,9 +40,9 @@ def test_a_finite_memory_is_one_function(plume, tmp_path, monkeypatch):
     policy = run(job, plume, store)
     assert policy.q.shape == (6, 4)
     # A cycle has no last state: its void trajectory goes round and round.
-    twice = np.diff(void_trajectory(policy, 0, 12), axis=0)
+    twice = np.diff(recovery_path(policy, 0, moves=12), axis=0)
     assert np.array_equal(twice[:6], twice[6:])
-    assert len(void_path(policy, 0, "none")) == 7
+    assert len(recovery_path(policy, 0, "none")) == 7
 
 
 TINY = Profile("tiny", 2, 300, 2, 1, 100, 1, 30, 1, (2, 5), 60)

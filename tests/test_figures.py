@@ -263,7 +263,7 @@ def test_every_mode_has_a_length_of_its_own():
 def test_paths_are_grey_beyond_the_longest_blank():
     data = made_up.datasets()
     data.recoveries["steps"].loc[{"truncation": "longest blank"}] = 9
-    data.recoveries["steps"].loc[{"truncation": "largest void state"}] = 30
+    data.recoveries["steps"].loc[{"truncation": "largest clock reading"}] = 30
     for path in voids(data, "single-Q", "Q", "dense").values():
         assert (len(path.trained), len(path.beyond)) == (10, 22)
         assert (path.trained[-1] == path.beyond[0]).all()

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from trainings import clock_task
 
 from whiffclock.agents.qlearning import Training
-from whiffclock.evaluation import EvaluationSettings, Starts, evaluate
+from whiffclock.evaluation import EvaluationSettings, evaluate
 from whiffclock.memory import clock
 from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
 from whiffclock.world.episode import BLOCK
+from whiffclock.world.starts import Starts
 
 
 @st.composite
@@ -71,8 +72,8 @@ def test_learning_is_the_reference_bit_for_bit(made, memory, seed, bootstrap, ep
     )
     assert training.q.tolist() == q
     kept = training.policy().records
-    assert len(kept["void"]) == memory.modes
-    for mode, record in enumerate(kept["void"].tolist()):
+    assert len(kept["clock"]) == memory.modes
+    for mode, record in enumerate(kept["clock"].tolist()):
         voids = [state for spent_in, state in records.void_states if spent_in == mode]
         blanks = [blank for spent_in, blank in records.blanks if spent_in == mode]
         assert record == [

@@ -218,3 +218,20 @@ def test_settings_from_numpy_are_plain():
     assert memory == clock(40, (3, 5))
     assert hash(memory) == hash(clock(40, (3, 5)))
     assert json.loads(json.dumps(memory.spec)) == memory.spec
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: clock(50, (1.5,)), "The setting taus of the memory clock is .*1.5.*expected `int`"),
+        (lambda: clock(50.0), "The setting length of the memory clock is 50.0"),
+        (lambda: clock(50, 5), "The setting taus of the memory clock is 5"),
+        (lambda: clock(50, {3}), "The setting taus of the memory clock"),
+        (lambda: clock(50, split_zero="no"), "The setting split_zero of the memory clock is 'no'"),
+        (lambda: window("3"), "The setting n of the memory window is '3'"),
+        (lambda: window(True), "The setting n of the memory window is True"),
+    ],
+)
+def test_settings_of_another_type_are_refused(make, says):
+    with pytest.raises(InputError, match=says):
+        make()

@@ -196,6 +196,16 @@ def test_a_policy_of_the_first_format_searches_as_long_as_its_clock(tmp_path):
     assert own_horizon(back) == 60
 
 
-def test_void_records_are_whole_numbers(change, policy):
-    assert "void record" in change(record_void=policy.records["void"].astype(str))
-    assert "void record" in change(record_void=policy.records["void"][:, :5])
+def test_clock_records_are_whole_numbers(change, policy):
+    for name in ("record_clock", "record_void"):
+        assert "clock record" in change(**{name: policy.records["clock"].astype(str)})
+        assert "clock record" in change(**{name: policy.records["clock"][:, :5]})
+
+
+def test_clock_records_have_another_name_in_older_files(policy, tmp_path):
+    arrays = policy.to_arrays()
+    arrays["record_void"] = arrays.pop("record_clock")
+    write_npz(tmp_path / "old.npz", arrays)
+    back = TablePolicy.load(tmp_path / "old.npz")
+    assert back.records.keys() == policy.records.keys()
+    assert back.clock_record(0) == policy.clock_record(0)

@@ -19,7 +19,8 @@ from small_pomdps import (
     tiger,
 )
 
-from whiffclock.agents.bayes import BeliefPolicy, by_vectors, discounted_rewards, qmdp
+from whiffclock.agents.bayes import BeliefPolicy, discounted_rewards
+from whiffclock.agents.beliefs import by_qmdp, by_vectors
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.bounds import blind_policies, fast_informed_bound, fully_observed
 from whiffclock.pomdp.files import read_model
@@ -306,5 +307,5 @@ def test_the_search_of_the_papers_size():
 
 def test_qmdp_does_as_well_as_others_found():
     # .1555 by an independent simulation of the same policy.
-    rewards = discounted_rewards(BeliefPolicy("QMDP", paper_size(), qmdp), steps=500, seed=1)
+    rewards = discounted_rewards(BeliefPolicy("QMDP", paper_size(), by_qmdp), steps=500, seed=1)
     assert abs(rewards.mean() - 0.1555) < 3 * rewards.std() / math.sqrt(len(rewards))

@@ -16,9 +16,9 @@ from whiffclock.agents.qlearning import train
 from whiffclock.memory import clock
 from whiffclock.params import InputError, LearningSettings, WorldSettings
 from whiffclock.path_metrics import Geometry, geometry
-from whiffclock.policy import TablePolicy
+from whiffclock.policy import Policy, TablePolicy
 from whiffclock.quantiles import weighted_quantiles
-from whiffclock.recovery import BranchSettings, follow_blanks, forced_blanks, void_path
+from whiffclock.recovery import BranchSettings, follow_blanks, forced_blanks, recovery_path
 from whiffclock.world.moves import DISPLACEMENT
 
 LETTERS = "U+-D"  # upwind, +y, -y, downwind: the order of the actions
@@ -177,7 +177,7 @@ def test_what_is_not_a_path_is_refused(path, says):
         geometry(path)
 
 
-class OnlyTheFace:
+class OnlyTheFace(Policy):
     """A clock policy of which nothing but the four methods of a policy can be seen."""
 
     name = "masked"
@@ -194,9 +194,9 @@ def test_the_path_in_the_table_is_the_path_walked(plume, split):
     whiff_nodes = np.arange(3) * 60
     walked = follow_blanks(OnlyTheFace(policy), whiff_nodes, 60)
     for mode in range(3):
-        assert np.array_equal(walked[mode], void_path(policy, mode, "none"))
+        assert np.array_equal(walked[mode], recovery_path(policy, mode, "none"))
     begun = follow_blanks(OnlyTheFace(policy), policy.begin(np.ones(1, dtype=bool)), 7)
-    assert np.array_equal(begun[0], void_path(policy, truncation="none")[:8])
+    assert np.array_equal(begun[0], recovery_path(policy, truncation="none")[:8])
 
 
 def test_a_saturated_clock_goes_on_as_it_does_in_its_last_state():
@@ -204,15 +204,13 @@ def test_a_saturated_clock_goes_on_as_it_does_in_its_last_state():
     policy = TablePolicy("by hand", clock(4), actions)
     (path,) = follow_blanks(policy, policy.begin(np.ones(1, dtype=bool)), 9)
     assert np.array_equal(path, walk("UU+D" + "DDDDD"))
-    assert math.isnan(geometry(void_path(policy)).backtracking_initiation)
+    assert math.isnan(geometry(recovery_path(policy)).backtracking_initiation)
     assert geometry(path).backtracking_initiation == 3
 
 
 def test_a_memory_that_counts_its_own_moves_is_followed():
-    class Counting:
+    class Counting(Policy):
         """Goes upwind for as many moves as its memory says, then downwind."""
-
-        name, modes = "counting", 1
 
         def begin(self, whiff):
             return np.where(whiff, 5, 1)
@@ -223,9 +221,6 @@ def test_a_memory_that_counts_its_own_moves_is_followed():
         def observe(self, memory, action, whiff):
             assert not whiff.any()
             return memory - (action == 0)
-
-        def mode(self, memory):
-            return np.zeros(len(memory), dtype=int)
 
     three = follow_blanks(Counting(), np.array([5, 0, 2]), 6)
     assert [geometry(path).surge_length for path in three] == [5, 0, 2]
@@ -238,8 +233,8 @@ def test_a_memory_that_counts_its_own_moves_is_followed():
 def test_each_mode_has_a_geometry_of_its_own():
     dense, sparse = cast_and_surge(20, 50), cast_and_surge(70, 50)
     both = heuristic_two_q(dense, sparse, 7)
-    assert geometry(void_path(both, 0)).cast_width == geometry(void_path(dense)).cast_width
-    assert geometry(void_path(both, 1)).cast_width > geometry(void_path(both, 0)).cast_width
+    assert geometry(recovery_path(both, 0)).cast_width == geometry(recovery_path(dense)).cast_width
+    assert geometry(recovery_path(both, 1)).cast_width > geometry(recovery_path(both, 0)).cast_width
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 from whiffclock.agents.qlearning import sparse_share
-from whiffclock.evaluation import METRICS, evaluate, make_starts, sample
+from whiffclock.evaluation import METRICS, evaluate
 from whiffclock.memory import clock
 from whiffclock.paper import dataset
 from whiffclock.paper.claims import judge
@@ -41,11 +41,12 @@ from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS, geometry
 from whiffclock.plume.files import write_plume
 from whiffclock.progress import Bar
-from whiffclock.recovery import void_path
+from whiffclock.recovery import recovery_path
 from whiffclock.runs import kinds
 from whiffclock.runs.jobs import JobFolder, run, threads
 from whiffclock.runs.kinds import Train
 from whiffclock.runs.training import TAUS, TauScan, with_chosen_tau
+from whiffclock.world.starts import make_starts, sample
 
 TINY = Profile(
     name="tiny",
@@ -198,7 +199,7 @@ def test_performance_is_that_of_the_policies(whole, study, store):
             shape = recoveries["geometry_of"].sel(
                 ensemble=SINGLE, trained=environment, agent=agent, mode=MODE, truncation=MAIN_TRUNCATION
             )
-            assert shape.sel(geometry="cast_width") == geometry(void_path(policy)).cast_width
+            assert shape.sel(geometry="cast_width") == geometry(recovery_path(policy)).cast_width
     other = evaluate(run(study.two("dense")[1], plume, store), plume, ENVIRONMENTS["sparser"], settings=HOW)
     found = searches["mean"].sel(kind=TWO, trained="dense", tested="sparser", agent=1, metric="G")
     assert float(found) == pytest.approx(other.mean("G"), abs=1e-12)
@@ -321,12 +322,12 @@ def test_every_mode_is_measured_as_far_as_it_was_visited(whole, study, store):
     for mode, name in enumerate((MINUS, PLUS)):
         here = recoveries.sel(ensemble=TWO, trained="dense", agent=0, mode=name)
         for truncation in TRUNCATIONS:
-            path = void_path(policy, mode, truncation)
+            path = recovery_path(policy, mode, truncation)
             assert here["steps"].sel(truncation=truncation) == len(path) - 1
             assert np.array_equal(here["path"][: len(path)], path)
             found = dict(zip(GEOMETRY, here["geometry_of"].sel(truncation=truncation).values, strict=True))
             assert found["upwind_search"] == geometry(path).upwind_search
-    largest = policy.records["void"][:, 0]
+    largest = policy.records["clock"][:, 0]
     assert recoveries["steps"].sel(
         ensemble=TWO, trained="dense", agent=0, mode=[MINUS, PLUS], truncation=MAIN_TRUNCATION
     ).values.tolist() == largest.tolist()  # fmt: skip

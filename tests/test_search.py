@@ -9,7 +9,7 @@ from whiffclock.params import InputError, WorldSettings
 from whiffclock.policy import TablePolicy
 from whiffclock.world.loop import search
 from whiffclock.world.moves import UPWIND
-from whiffclock.world.starts import start_cells, start_snapshots
+from whiffclock.world.starts import one_start, start_cells, start_snapshots
 from whiffclock.world.trajectory import trajectory
 from whiffclock.world.worlds import PlumeWorld, ScriptWorld
 
@@ -104,3 +104,33 @@ def test_starts_on_a_whiff_need_one_among_the_snapshots_to_start_from():
         start_cells(plume, 1.0, world, 10)
     with pytest.raises(InputError, match="no whiff among the 20 snapshots"):
         Training(clock_task(plume, 1.0, clock(10), LearningSettings.shortened(10), world))
+
+
+@pytest.mark.parametrize("horizon", [0, -3, 2.5, "5"])
+def test_a_search_without_a_move_is_refused(horizon):
+    with pytest.raises(InputError, match="it must be a whole number of moves, at least 1"):
+        trajectory(counting(), ScriptWorld(1), horizon)
+
+
+def test_a_given_start_is_a_cell_of_the_plume(plume):
+    world = WorldSettings()
+    assert one_start(plume, 3e-6, world, (30, 13)).tolist() == [[30, 13, 0]]
+    assert one_start(plume, 3e-6, world, np.array([3, 4, 199], dtype=np.uint8)).tolist() == [[3, 4, 199]]
+    cells = plume.starts(3e-6, world)
+    ((x, y, snapshot),) = one_start(plume, 3e-6, world).tolist()
+    assert snapshot == 0
+    assert abs(x) + abs(y - 13) == np.abs(cells - plume.source).sum(axis=1).max()
+    for wrong in (
+        (10.5, 13.2),
+        (40, 0),
+        (0, -1),
+        (0, 0, 200),
+        (3,),
+        (1, 2, 3, 4),
+        ("3", "4"),
+        (True, False),
+        5,
+        [[1, 2]],
+    ):
+        with pytest.raises(InputError, match=r"whole numbers .* within 40 x 27 cells and 200 snapshots"):
+            one_start(plume, 3e-6, world, wrong)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whiffclock.evaluation import evaluate, shortest_arrival
+from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.plume import Plume
@@ -13,6 +13,7 @@ from whiffclock.plume.standin import standin_plume
 from whiffclock.policy import TablePolicy
 from whiffclock.world.episode import smell, step
 from whiffclock.world.moves import DISPLACEMENT
+from whiffclock.world.starts import shortest_arrival
 
 
 @settings(deadline=None)  # the first example compiles

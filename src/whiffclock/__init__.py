@@ -22,7 +22,10 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all the
 if TYPE_CHECKING:
     from typing import Any
 
+    from whiffclock.agents.bayes import infotaxis, qmdp
     from whiffclock.agents.castsurge import cast_and_surge
+    from whiffclock.agents.compose import heuristic_two_q
+    from whiffclock.agents.function import from_function
     from whiffclock.memory import Memory, clock, window
     from whiffclock.notebook import (
         compare,
@@ -37,42 +40,54 @@ if TYPE_CHECKING:
     )
     from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings
     from whiffclock.path_metrics import geometry
-    from whiffclock.plots import animate_search, plot_compare, plot_plume, plot_search, plot_void_path
+    from whiffclock.plots import animate_search, plot_compare, plot_plume, plot_recovery_path, plot_search
     from whiffclock.plume.builtin import builtin_plume
     from whiffclock.plume.plume import Plume
-    from whiffclock.policy import TablePolicy
-    from whiffclock.recovery import void_path
+    from whiffclock.policy import Policy, TablePolicy
+    from whiffclock.recovery import recovery_path
     from whiffclock.sweep_plots import plot_sweep
     from whiffclock.world.moves import ACTIONS
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ACTIONS", "ENVIRONMENTS", "InputError", "Memory", "Plume", "TablePolicy", "WorldSettings", "animate_search",
-    "builtin_plume", "cast_and_surge", "clock", "compare", "evaluate", "geometry", "load_policy", "plot_compare",
-    "plot_plume", "plot_search", "plot_sweep", "plot_void_path", "read_plume", "reproduce", "search", "solve_bayes",
-    "sweep", "train", "void_path", "window",
+    "ACTIONS", "ENVIRONMENTS", "InputError", "Memory", "Plume", "Policy", "TablePolicy", "WorldSettings",
+    "animate_search", "builtin_plume", "cast_and_surge", "clock", "compare", "evaluate", "from_function", "geometry",
+    "heuristic_two_q", "infotaxis", "load_policy", "plot_compare", "plot_plume", "plot_recovery_path", "plot_search",
+    "plot_sweep", "qmdp", "read_plume", "recovery_path", "reproduce", "search", "solve_bayes", "sweep", "train",
+    "window",
 ]  # fmt: skip
 
 #: Modules of public names that are not in ``notebook``.
 _PLACES = {
+    "agents.bayes": "infotaxis qmdp",
     "agents.castsurge": "cast_and_surge",
+    "agents.compose": "heuristic_two_q",
+    "agents.function": "from_function",
     "path_metrics": "geometry",
     "memory": "Memory clock window",
     "params": "ENVIRONMENTS InputError WorldSettings",
-    "plots": "animate_search plot_compare plot_plume plot_search plot_void_path",
+    "plots": "animate_search plot_compare plot_plume plot_recovery_path plot_search",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
-    "policy": "TablePolicy",
-    "recovery": "void_path",
+    "policy": "Policy TablePolicy",
+    "recovery": "recovery_path",
     "sweep_plots": "plot_sweep",
     "world.moves": "ACTIONS",
 }
 _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}
+#: Names of version 0.1 and the present ones.
+_RENAMED = {"void_path": "recovery_path", "plot_void_path": "plot_recovery_path"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
+    if name in _RENAMED:
+        import warnings
+
+        new = _RENAMED[name]
+        warnings.warn(f"whiffclock.{name} is called {new} now.", DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
     if name in _MODULE:
         return globals().setdefault(name, getattr(import_module(f"{__name__}.{_MODULE[name]}"), name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,10 +18,11 @@ import numpy as np
 from whiffclock.formatting import nan_to_null
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, environment_name, require
 from whiffclock.plume import Plume
-from whiffclock.policy import Policy, TablePolicy
-from whiffclock.world.episode import rollout
-from whiffclock.world.loop import search
-from whiffclock.world.starts import start_cells, start_snapshots
+from whiffclock.policy import Policy, TablePolicy, require_policy
+from whiffclock.world import reward
+from whiffclock.world.episode import PART, rollout
+from whiffclock.world.loop import modes_of, search
+from whiffclock.world.starts import Starts, make_starts
 from whiffclock.world.worlds import PlumeWorld
 
 if TYPE_CHECKING:
@@ -29,22 +30,6 @@ if TYPE_CHECKING:
 
 #: Searches that a policy without tables makes at the same time, unless it has a number ``at_once`` that is smaller.
 _SIDE_BY_SIDE = 8192
-
-
-@dataclass(frozen=True)
-class Starts:
-    """Where and when searches begin: int32[n, 3] (x, y, snapshot), the time stratum of each, T_min."""
-
-    points: np.ndarray
-    stratum: np.ndarray
-    shortest: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def take(self, chosen: np.ndarray) -> Starts:
-        """The starts with these indices."""
-        return Starts(self.points[chosen], self.stratum[chosen], self.shortest[chosen])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,23 +80,29 @@ class Evaluation:
 
     def standard_error(self, metric: str) -> float:
         """Standard error of the mean over time strata; NaN with a single stratum."""
-        means = self.strata()[:, list(METRICS).index(metric)]
+        means = self._by_stratum(self.per_start(metric))
         return float(means.std(ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else math.nan
 
     def strata(self, some: np.ndarray | None = None) -> np.ndarray:
         """float[stratum, metric]: means over the starts of each time stratum, or over ``some`` of the starts."""
-        values = np.stack([self.per_start(metric) for metric in METRICS], axis=1)
-        stratum = self.starts.stratum
-        if some is not None:
-            values, stratum = values[some], stratum[some]
-        _, stratum = np.unique(stratum, return_inverse=True)
-        sums = np.stack([np.bincount(stratum, weights=column) for column in values.T], axis=1)
-        return sums / np.bincount(stratum)[:, None]
+        return np.stack([self._by_stratum(self.per_start(metric), some) for metric in METRICS], axis=1)
+
+    def _by_stratum(self, values: np.ndarray, some: np.ndarray | None = None) -> np.ndarray:
+        """float[stratum]: means of a value per start."""
+        chosen = slice(None) if some is None else some
+        _, stratum = np.unique(self.starts.stratum[chosen], return_inverse=True)
+        return np.bincount(stratum, weights=values[chosen]) / np.bincount(stratum)
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Whether each search failed after at least one whiff."""
+        *_, step = self.last_whiff.T
+        return ~self.arrived & (step >= 0)
 
     def lost_at(self) -> np.ndarray:
         """x of the last whiff of each search that failed after at least one whiff."""
-        lost = ~self.arrived & (self.last_whiff[:, 2] >= 0)
-        return self.last_whiff[lost, 0]
+        x, _, _ = self.last_whiff.T
+        return x[self.lost]
 
     def to_dict(self) -> dict[str, Any]:
         """Summary in plain values."""
@@ -148,76 +139,14 @@ class Evaluation:
         return made.assign_attrs(summary=json.dumps(self.to_dict()))
 
 
-def _discounted_return(result: Evaluation) -> np.ndarray:
-    gamma = result.settings.gamma
-    return np.where(result.arrived, 2 * gamma ** (result.steps - 1) - 1, gamma**result.horizon - 1)
-
-
-def _summed_reward(result: Evaluation) -> np.ndarray:
-    cost = 1 - result.settings.gamma
-    return np.where(result.arrived, 1 - cost * (result.steps - 1), -cost * result.horizon)
-
-
-#: Metrics of searches by name: from an evaluation to float[start]. ``G`` is the discounted return, ``G_sum`` the
+#: Metrics of searches by name: from an evaluation to float[start]. ``G`` is the discounted reward, ``G_sum`` the
 #: undiscounted sum of the same rewards (R12).
 METRICS: dict[str, Callable[[Evaluation], np.ndarray]] = {
-    "G": _discounted_return,
+    "G": lambda result: reward.discounted_reward(result.arrival, result.horizon, result.settings.gamma),
     "T_min/T": lambda result: np.where(result.arrived, result.starts.shortest / result.steps, 0.0),
     "f+": lambda result: result.arrived.astype(np.float64),
-    "G_sum": _summed_reward,
+    "G_sum": lambda result: reward.summed_reward(result.arrival, result.horizon, result.settings.gamma),
 }
-
-
-def make_starts(
-    plume: Plume, threshold: float, world: WorldSettings, settings: EvaluationSettings, horizon: int
-) -> Starts:
-    """All cells of D_init, ``settings.snapshots`` times each.
-
-    With starts on a whiff, each is moved to the next whiff of its cell within its time stratum (from the stratum's end
-    to its beginning); a stratum in which a cell has no whiff has no start there.
-    """
-    cells = start_cells(plume, threshold, world, horizon)
-    snapshots, strata = start_snapshots(plume.field.shape[0], world, horizon), settings.snapshots
-    enough = strata <= snapshots
-    require(enough, f"{strata} start snapshots per cell were asked for, but there are only {snapshots} to start from.")
-    rng = np.random.default_rng(settings.seed)
-    offset = rng.random((strata, len(cells)))
-    edges = np.arange(strata + 1) * snapshots // strata
-    time = (edges[:-1, None] + np.floor(offset * np.diff(edges)[:, None])).astype(np.int32)
-    kept = np.ones(time.shape, dtype=bool)
-    if world.start_on_whiff:
-        record = plume.whiffs(threshold)
-        for i, (x, y) in enumerate(cells):
-            whiffs = np.flatnonzero(record.series(x, y)[:snapshots])
-            first, end = np.searchsorted(whiffs, edges[:-1]), np.searchsorted(whiffs, edges[1:])
-            kept[:, i] = end > first
-            following = np.searchsorted(whiffs, time[:, i])
-            chosen = np.where(following < end, following, first)[kept[:, i]]
-            time[kept[:, i], i] = whiffs[chosen]
-    stratum, cell = np.nonzero(kept)
-    shortest = shortest_arrival(cells, plume.source, world.radius)
-    return Starts(np.column_stack([cells[cell], time[kept]]).astype(np.int32), stratum, shortest[cell])
-
-
-def sample(starts: Starts, count: int) -> np.ndarray:
-    """Indices of about ``count`` starts, in order: the same number, at least one, from every time stratum.
-
-    They are always the same, so that a policy that is too slow for all starts can be compared with others on these.
-    """
-    rng = np.random.default_rng(0)
-    strata = [np.flatnonzero(starts.stratum == stratum) for stratum in np.unique(starts.stratum)]
-    share = max(1, count // len(strata))
-    return np.concatenate([np.sort(rng.permutation(members)[:share]) for members in strata])
-
-
-def shortest_arrival(cells: np.ndarray, source: tuple[int, int], radius: float) -> np.ndarray:
-    """T_min: fewest moves from each cell into the source disc."""
-    dx, dy = np.abs(cells - np.array(source)).T
-    moves = dx + dy
-    for x in range(int(radius) + 1):  # half the disc, column by column
-        half = math.isqrt(int(radius**2) - x * x)
-        moves = np.minimum(moves, np.abs(dx - x) + np.maximum(dy - half, 0))
-    return moves
 
 
 def evaluate(
@@ -230,6 +159,7 @@ def evaluate(
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     """Search with ``policy`` from every start, without exploration; ``progress`` is called with searches that ended."""
+    require_policy(policy)
     world, settings = world or WorldSettings(), settings or EvaluationSettings()
     horizon = settings.horizon or own_horizon(policy)
     require_fit(policy, world)
@@ -241,14 +171,15 @@ def evaluate(
     records = arrival, last_whiff, mode_steps, occupancy
     kernel_world = plume.whiffs(threshold).world(world)
     progress = progress or (lambda searches: None)
-    if isinstance(policy, TablePolicy):
-        rollout(kernel_world, policy.memory.tables, policy.actions, points, horizon, *records)
-        progress(n)
-    else:
-        at_once = min(_SIDE_BY_SIDE, getattr(policy, "at_once", _SIDE_BY_SIDE))
-        for first in range(0, n, at_once):
-            some = slice(first, first + at_once)
-            part = arrival[some], last_whiff[some], mode_steps[some], occupancy
+    side_by_side = min(_SIDE_BY_SIDE, getattr(policy, "at_once", _SIDE_BY_SIDE))
+    at_once = max(1, PART // horizon) if isinstance(policy, TablePolicy) else side_by_side
+    for first in range(0, n, at_once):
+        some = slice(first, first + at_once)
+        part = arrival[some], last_whiff[some], mode_steps[some], occupancy
+        if isinstance(policy, TablePolicy):
+            rollout(kernel_world, policy.memory.tables, policy.actions, points[some], horizon, *part)
+            progress(len(points[some]))
+        else:
             _rollout_any(PlumeWorld(kernel_world, points[some]), policy, horizon, part, progress)
     return Evaluation(policy.name, threshold, starts, settings, horizon, *records, plume=plume.fingerprint)
 
@@ -272,7 +203,8 @@ def _rollout_any(
 ) -> None:
     """The same as the rollout kernel, for any policy."""
     arrival, last_whiff, mode_steps, occupancy = records
-    last_whiff[:, 2] = -1
+    last_x, last_y, last_step = last_whiff.T
+    last_step[:] = -1
     _, length, width = occupancy.shape
     for moment in search(policy, world, horizon):
         arrival[moment.arrived] = moment.step
@@ -280,10 +212,10 @@ def _rollout_any(
         x, y, _ = moment.position.T
         whiff = np.asarray(moment.whiff)
         smelled = moment.search[whiff]
-        last_whiff[smelled, :2], last_whiff[smelled, 2] = moment.position[whiff, :2], moment.step
+        last_x[smelled], last_y[smelled], last_step[smelled] = x[whiff], y[whiff], moment.step
         if moment.step == horizon or not len(moment.search):
             break
-        mode = policy.mode(moment.memory)
+        mode = modes_of(policy, moment)
         mode_steps[moment.search, mode] += 1
         on_grid = (x >= 0) & (x < length) & (y >= 0) & (y < width)
         np.add.at(occupancy, (mode[on_grid], x[on_grid], y[on_grid]), 1)

@@ -18,10 +18,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ParamSpec, get_type_hints
 
-import msgspec
 import numpy as np
 
-from whiffclock.params import InputError, require, require_memory
+from whiffclock.params import InputError, convert, require, require_memory
 from whiffclock.world.episode import Tables
 
 Parameters = ParamSpec("Parameters")
@@ -39,7 +38,7 @@ class Memory:
     row: np.ndarray  # int[node]: row of the Q-matrix
     mode: np.ndarray  # int[node]
     first: np.ndarray  # int[whiff]: the node after the first observation of a search
-    after_whiff: np.ndarray  # int[mode]: the node on a whiff at which void trajectories of each mode begin
+    after_whiff: np.ndarray  # int[mode]: the node on a whiff at which the recovery path of each mode begins
     maker: str = ""  # the function that made it; none for a memory made by hand
     settings: Mapping[str, Any] | None = None  # of its maker
 
@@ -76,10 +75,15 @@ class Memory:
         onward = self.next_node.astype(np.uint64) << np.uint64(32) | self.row[self.next_node].astype(np.uint64)
         return Tables(self.row, onward.ravel(), self.mode, self.first)
 
-    def blank_nodes(self, mode: int) -> np.ndarray:
-        """Nodes int[k] of a void trajectory in one mode: on the whiff, then on blanks until a node repeats."""
+    def chosen_mode(self, mode: int | None) -> int:
+        """A mode that is given, or else the last one, for sparse odor."""
+        mode = self.modes - 1 if mode is None else mode
         require(0 <= mode < self.modes, f"{self.name} has the modes 0 to {self.modes - 1}; there is no mode {mode}.")
-        onward, node = self.next_node[:, 0].tolist(), int(self.after_whiff[mode])
+        return mode
+
+    def blank_nodes(self, mode: int | None) -> np.ndarray:
+        """Nodes int[k] of the recovery path of a mode: on the whiff, then on blanks until a node repeats."""
+        onward, node = self.next_node[:, 0].tolist(), int(self.after_whiff[self.chosen_mode(mode)])
         found: dict[int, None] = {}
         while node not in found:
             found[node] = None
@@ -88,7 +92,7 @@ class Memory:
 
     @cached_property
     def length(self) -> int:
-        """Number of different states of the longest void trajectory; the length of a clock."""
+        """Number of different nodes of the longest recovery path; the length of a clock."""
         return max(len(self.blank_nodes(mode)) for mode in range(self.modes))
 
     @cached_property
@@ -145,26 +149,30 @@ def maker(build: Callable[Parameters, Memory]) -> Callable[Parameters, Memory]:
     def make(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Memory:
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
-        settings = json.loads(json.dumps(given.arguments, default=lambda value: value.tolist()))  # from NumPy
-        return replace(build(*args, **kwargs), maker=build.__name__, settings=settings)
+        settings = json.loads(json.dumps(given.arguments, default=_plain))
+        hints = get_type_hints(build)
+        checked: dict[str, Any] = {
+            key: convert(value, hints.get(key, Any), f"The setting {key} of the memory {build.__name__} is {value!r}")
+            for key, value in settings.items()
+        }
+        return replace(build(**checked), maker=build.__name__, settings=settings)  # type: ignore[call-arg]
 
     MAKERS[build.__name__] = make
     return make
 
 
+def _plain(value: Any) -> Any:
+    """A value from NumPy as a plain one; others as text, which no setting is."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else repr(value)
+
+
 def make_memory(spec: Mapping[str, Any]) -> Memory:
-    """Call the maker that ``spec`` names with the settings in it; types are checked, unknown names refused."""
+    """Call the maker that ``spec`` names with the settings in it; unknown names are refused."""
     name = str(spec.get("maker", ""))
     _require_maker(name)
-    hints, settings = get_type_hints(MAKERS[name]), {}
-    for key, value in spec.items():
-        if key == "maker":
-            continue
-        require(key in hints and key != "return", f"The memory {name} has no setting called {key}.")
-        try:
-            settings[key] = msgspec.convert(value, hints[key])
-        except msgspec.ValidationError as error:
-            raise InputError(f"The setting {key} of the memory {name} is {value!r}: {error}.") from error
+    settings = {key: value for key, value in spec.items() if key != "maker"}
+    for key in sorted(settings.keys() - inspect.signature(MAKERS[name]).parameters.keys()):
+        raise InputError(f"The memory {name} has no setting called {key}.")
     return MAKERS[name](**settings)
 
 
@@ -244,7 +252,7 @@ def window(n: int = 4, length: int = 500) -> Memory:
 
     This is the memory of the paper's predecessor. The last n observations as bits b, the latest one lowest, have the
     row b - 1; after these rows come the clock's values n, n + 1, ... ``length - 1``, where it stays. Before a search
-    starts, there are only blanks. Void trajectories begin after a single whiff.
+    starts, there are only blanks. Recovery paths begin after a single whiff.
 
     Parameters
     ----------

@@ -254,7 +254,7 @@ class LearningSettings(Settings):
     q_start: Annotated[float, "Initial value of Q."] = -1.0
     bootstrap_at_horizon: Annotated[bool, "Bootstrap the last step of an episode cut at the horizon."] = True
     curve_points: Annotated[int, Valid(ge=1, le=10**6)] = 300  # of the learning curve
-    record_last: Count = 500  # episodes, for the void-state record
+    record_last: Count = 500  # episodes, for the clock record
 
     @classmethod
     def shortened(cls, episodes: int, **changes: Any) -> Self:

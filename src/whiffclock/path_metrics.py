@@ -15,14 +15,14 @@ from whiffclock.params import InputError, require
 
 #: Moves in a row, none of them upwind, that end the surge; a single sidestep does not.
 SURGE_ENDS = 2
-#: Moves in a row, all of them downwind, that begin the return.
+#: Moves in a row, all of them downwind, that begin the downwind return.
 RETURN_BEGINS = 3
 
-#: Where a void trajectory is cut: criteria (i) to (v) of the paper's Methods.
-Truncation = Literal["none", "largest void state", "mean void state", "longest blank", "mean blank"]
+#: Where a recovery path is cut: criteria (i) to (v) of the paper's Methods.
+Truncation = Literal["none", "largest clock reading", "mean clock reading", "longest blank", "mean blank"]
 TRUNCATIONS: tuple[Truncation, ...] = get_args(Truncation)
 #: The truncation that the paper uses in all main figures.
-MAIN_TRUNCATION: Truncation = "largest void state"
+MAIN_TRUNCATION: Truncation = "largest clock reading"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def geometry(path: ArrayLike) -> Geometry:
     Parameters
     ----------
     path
-        Integer positions [moves + 1, (x, y)], such as those of ``void_path``.
+        Integer positions [moves + 1, (x, y)], such as those of ``recovery_path``.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def geometry(path: ArrayLike) -> Geometry:
     Examples
     --------
     >>> import whiffclock as wc
-    >>> shape = wc.geometry(wc.void_path(wc.cast_and_surge(45, length=100)))
+    >>> shape = wc.geometry(wc.recovery_path(wc.cast_and_surge(45, length=100)))
     >>> shape.surge_length, shape.cast_width
     (2, 17)
     """

@@ -1,4 +1,4 @@
-"""Plots for a notebook: plume, searches, void trajectories, comparisons.
+"""Plots for a notebook: plume, searches, recovery paths, comparisons.
 
 Every function takes the axes to draw into (default: new ones) and returns them.
 """
@@ -16,14 +16,14 @@ from whiffclock.drawing.boxes import box
 from whiffclock.drawing.plane import TRAINED, Void, borders, draw_cells, draw_search, limits, wind
 from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.params import environment_name, require
-from whiffclock.recovery import void_path, void_steps
+from whiffclock.recovery import recovery_moves, recovery_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
     from whiffclock.plume import Plume
-    from whiffclock.policy import TablePolicy
+    from whiffclock.policy import Policy
     from whiffclock.world.trajectory import Trajectory
 
 _DOWNWIND, _ACROSS = "x downwind of the source (cells)", "y across (cells)"
@@ -113,7 +113,7 @@ def plot_search(
     return ax
 
 
-def plot_void_path(policy: TablePolicy, mode: int | None = None, ax: Axes | None = None) -> Axes:
+def plot_recovery_path(policy: Policy, mode: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw the path of a policy after a whiff if only blanks follow; upwind is to the left.
 
     The path darkens with time; the part beyond the longest blank of training is thin and grey.
@@ -121,9 +121,9 @@ def plot_void_path(policy: TablePolicy, mode: int | None = None, ax: Axes | None
     Parameters
     ----------
     policy
-        A policy with a finite-state memory.
+        Any policy.
     mode
-        For a policy with several modes, which one; default: the last, for sparse odor.
+        For a policy with several modes on a finite-state memory, which one; default: the last, for sparse odor.
     ax
         Axes to draw into; default: new ones.
 
@@ -134,11 +134,11 @@ def plot_void_path(policy: TablePolicy, mode: int | None = None, ax: Axes | None
     Examples
     --------
     >>> import whiffclock as wc
-    >>> ax = wc.plot_void_path(wc.cast_and_surge(30, length=60))
+    >>> ax = wc.plot_recovery_path(wc.cast_and_surge(30, length=60))
     """
     ax = _axes(ax, 4.5, 4)
-    path = void_path(policy, mode)
-    trained = min(void_steps(policy, TRAINED, policy.modes - 1 if mode is None else mode), len(path) - 1)
+    path = recovery_path(policy, mode)
+    trained = min(recovery_moves(policy, TRAINED, mode), len(path) - 1)
     Void(path[: trained + 1], path[trained:]).draw(ax, _colour(policy.threshold), 1.6)
     shown = limits([path])
     ax.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)", ylabel="y (cells)")

@@ -1,6 +1,7 @@
 """The policy of an agent, and its file.
 
-:class:`Policy` is the interface that searches, evaluation, void paths and figures use, for many searches at once.
+:class:`Policy` is the base of all: what searches, evaluation, recovery paths and figures use, for many searches at
+once.
 :class:`TablePolicy` is one with a finite-state memory (:mod:`whiffclock.memory`): one action per row, of any agent
 (Q-learning, cast-and-surge, a composition of two others).
 """
@@ -8,9 +9,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 import numpy as np
@@ -19,11 +23,11 @@ from whiffclock import __version__
 from whiffclock.archive import first_line, read_header, read_npz, require_digest, write_npz
 from whiffclock.memory import Memory
 from whiffclock.params import InputError, WorldSettings, convert, environment_name, require
+from whiffclock.world.episode import CLOCK_RECORD, CURVE
 from whiffclock.world.moves import N_ACTIONS
 
-FORMAT = "whiffclock policy 3"
-#: Formats without a digest: that of version 0.1, and one that is otherwise the current one.
-_FIRST_FORMAT, _SECOND_FORMAT = "whiffclock policy 1", "whiffclock policy 2"
+#: The format of version 0.1.
+_FIRST_FORMAT = "whiffclock policy 1"
 #: Longest name in a header.
 _LONGEST_NAME = 1000
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=_LONGEST_NAME)]
@@ -71,43 +75,134 @@ class _FirstHeader(_AnyHeader):
     clock: dict[str, Any]
 
 
-class Policy(Protocol):
-    """The interface of all policies, for n searches at the same time."""
+class Policy:
+    """The base of all policies, for n searches at the same time. Who writes :meth:`act` has a policy.
 
-    @property
+    Without :meth:`begin` and :meth:`observe` it remembers the last observation alone. With a memory of another kind
+    than an array, or a tuple of arrays, with one row per search, :meth:`select` is needed, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import whiffclock as wc
+    >>> class Dither(wc.Policy):
+    ...     rng = np.random.default_rng(0)
+    ...     def act(self, memory):  # bool[n]: whether there is a whiff
+    ...         return np.where(memory, 0, self.rng.integers(1, 3, size=len(memory)))
+    >>> wc.search(Dither(), wc.builtin_plume(), (60, 13), "dense", horizon=20)
+    Trajectory(20 moves from (60, 13), ... whiffs, source not found)
+    """
+
+    @cached_property
     def name(self) -> str:
         """Kind of agent."""
+        return type(self).__name__
 
-    @property
+    @cached_property
     def modes(self) -> int:
         """Number of modes; 1 for a policy that has none."""
+        return 1
 
-    @property
-    def threshold(self) -> float | None:
-        """Threshold of the environment it was made for; None if it was made for no environment."""
-
-    @property
+    @cached_property
     def made_from(self) -> dict[str, Any]:
         """Everything that determined it, in plain values."""
+        return {}
+
+    @cached_property
+    def threshold(self) -> float | None:
+        """Threshold of the environment it was made for; None if it was made for no environment."""
+        return self.made_from.get("threshold")
 
     def begin(self, whiff: np.ndarray) -> Any:
         """Memory after the first observation, ``whiff`` (bool[n])."""
+        return whiff
 
     def act(self, memory: Any) -> np.ndarray:
-        """Actions int8[n], in the order of :data:`ACTIONS`."""
+        """Actions int[n], in the order of :data:`ACTIONS`."""
+        raise NotImplementedError  # require_policy refuses it before
 
     def observe(self, memory: Any, action: np.ndarray, whiff: np.ndarray) -> Any:
         """Memory after ``action`` and the observation that followed it."""
+        return whiff
 
     def mode(self, memory: Any) -> np.ndarray:
-        """Mode int[n] of each search, 0 .. modes-1."""
+        """Mode int[n] of each search, 0 .. modes-1; a single one stands for all."""
+        return np.zeros(1, dtype=np.int64)
 
     def select(self, memory: Any, rows: np.ndarray) -> Any:
         """The memory of the searches ``rows`` (int[m]), when the others have ended."""
+        if isinstance(memory, tuple):
+            return tuple(self.select(part, rows) for part in memory)
+        return None if memory is None else memory[rows]
+
+
+def require_policy(policy: Any) -> None:
+    """Refuse what is not a policy, and say what it lacks."""
+    own = "derive a class from whiffclock.Policy and write its method act"
+    if isinstance(policy, type):
+        raise InputError(f"{policy.__name__} is a class, not a policy; a policy is made by calling it.")
+    if isinstance(policy, Policy):
+        written = getattr(policy.act, "__func__", None) is not Policy.act
+        require(written, f"The policy {policy.name} has no method act, which chooses the moves.")
+        return
+    members = [name for name in vars(Policy) if not name.startswith("_")]
+    missing = [name for name in ("act", *members) if not hasattr(policy, name)]
+    if "act" in missing:
+        function = "; a function from clock to action becomes a policy by whiffclock.from_function" * callable(policy)
+        raise InputError(f"A {type(policy).__name__} is not a policy, since it has no method act: {own}{function}.")
+    require(not missing, f"The policy of type {type(policy).__name__} has no {', '.join(missing)}: {own}.")
+
+
+class SavedPolicy(Policy):
+    """A policy with a file: named arrays, and a header in JSON."""
+
+    #: The current format, and those that are still read, which have no digest.
+    FORMAT: ClassVar[str]
+    OLD_FORMATS: ClassVar[tuple[str, ...]]
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The whole policy as named arrays, which is what its file holds."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> Self:
+        """Inverse of :meth:`to_arrays`, for the contents of ``path``; arrays of other names are left alone."""
+        raise NotImplementedError
+
+    def save(self, path: Path | str) -> None:
+        """Write one ``.npz`` file, whole or not at all."""
+        write_npz(Path(path), self.to_arrays())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a policy; other files and damaged ones are refused."""
+        arrays = read_npz(path, "a whiffclock policy")
+        policy = cls.from_arrays(arrays, path)
+        if format_of(arrays, path) == cls.FORMAT:
+            require_digest(arrays, path, "whiffclock policy")
+        return policy
+
+    def _header(self, **more: Any) -> np.ndarray:
+        common = {"format": self.FORMAT, "version": __version__, "name": self.name, "made_from": self.made_from}
+        return np.array(json.dumps(common | more))
+
+
+def format_of(arrays: dict[str, np.ndarray], path: Path) -> str:
+    """The format that the header of a policy names."""
+    return read_header(arrays, path, "whiffclock policy", Format).format
+
+
+@contextmanager
+def damaged_policy(path: Path) -> Iterator[None]:
+    """An :class:`InputError` while arrays become a policy says which file is damaged."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path} is a damaged whiffclock policy ({first_line(error)}).") from error
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TablePolicy:
+class TablePolicy(SavedPolicy):
     """A fixed action for every row of a finite-state memory; what searches remember are its nodes, int[n].
 
     Two policies are equal if their names, memories and actions are.
@@ -125,10 +220,13 @@ class TablePolicy:
     q
         The Q-matrix, where there is one: float64[row, action].
     records
-        Arrays kept from training: learning curve, usage of the modes, void-state and blank records.
+        Arrays kept from training: learning curve, usage of the modes, record of clock and blanks.
     """
 
-    name: str
+    FORMAT = "whiffclock policy 3"
+    OLD_FORMATS = (_FIRST_FORMAT, "whiffclock policy 2")
+
+    name: str = field()  # without a default, though its base class has one
     memory: Memory
     actions: np.ndarray
     made_from: dict[str, Any] = field(default_factory=dict)
@@ -142,6 +240,7 @@ class TablePolicy:
             known and actions.shape == (rows,),
             f"A policy with this memory needs {rows} actions, whole numbers between 0 and {N_ACTIONS - 1}.",
         )
+        object.__setattr__(self, "actions", np.ascontiguousarray(actions, dtype=np.int8))
         require(
             self.q is None
             or (self.q.shape == (rows, N_ACTIONS) and self.q.dtype.kind == "f" and bool(np.isfinite(self.q).all())),
@@ -155,20 +254,25 @@ class TablePolicy:
         return np.array_equal(self.actions, other.actions)
 
     def __hash__(self) -> int:
-        return hash((self.name, self.memory, self.actions.astype(np.int8).tobytes()))
+        return hash((self.name, self.memory, self.actions.tobytes()))
 
     def __repr__(self) -> str:
         made = [f"{name} {self.made_from[name]:g}" for name in ("angle", "seed") if name in self.made_from]
         place = [] if self.threshold is None else [environment_name(self.threshold)]
         return f"TablePolicy({', '.join([self.name, *place, *made, f'{len(self.actions)} actions'])})"
 
-    @property
+    @cached_property
     def modes(self) -> int:
         return self.memory.modes
 
-    @property
-    def threshold(self) -> float | None:
-        return self.made_from.get("threshold")
+    def curve(self) -> dict[str, np.ndarray]:
+        """The learning curve by column: ``episode``, and means of G, f+ and steps since the point before."""
+        return dict(zip(("episode", *CURVE), self.records["curve"].T, strict=True))
+
+    def clock_record(self, mode: int) -> dict[str, int]:
+        """Clock readings and blanks of the last training episodes in a mode; empty for an untrained policy."""
+        found = self.records.get("clock")
+        return {} if found is None else dict(zip(CLOCK_RECORD, found[mode].tolist(), strict=True))
 
     def begin(self, whiff: np.ndarray) -> np.ndarray:
         return self.memory.first[whiff.astype(np.int8)]
@@ -182,61 +286,40 @@ class TablePolicy:
     def mode(self, memory: np.ndarray) -> np.ndarray:
         return self.memory.mode[memory]
 
-    def select(self, memory: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return memory[rows]
-
-    def save(self, path: Path | str) -> None:
-        """Write one ``.npz`` file, whole or not at all."""
-        write_npz(Path(path), self.to_arrays())
-
-    @classmethod
-    def load(cls, path: Path) -> TablePolicy:
-        """Read a policy; other files and damaged ones are refused."""
-        arrays = read_npz(path, "a whiffclock policy")
-        policy = cls.from_arrays(arrays, path)
-        if read_header(arrays, path, "whiffclock policy", Format).format == FORMAT:
-            require_digest(arrays, path, "whiffclock policy")
-        return policy
-
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """The whole policy as named arrays, which is what its file holds."""
-        made = {"memory": self.memory.spec, "made_from": self.made_from}
-        header = {"format": FORMAT, "version": __version__, "name": self.name, **made}
-        arrays = {"header": np.array(json.dumps(header)), "actions": self.actions} | self.memory.to_arrays()
+        arrays = {"header": self._header(memory=self.memory.spec), "actions": self.actions} | self.memory.to_arrays()
         arrays |= {f"record_{key}": value for key, value in self.records.items()}
-        if self.q is not None:
-            arrays["q"] = self.q
-        return arrays
+        return arrays if self.q is None else arrays | {"q": self.q}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> TablePolicy:
-        """Inverse of :meth:`to_arrays`, for the contents of ``path``; arrays of other names are left alone."""
-        form = read_header(arrays, path, "whiffclock policy", Format).format
+        form = format_of(arrays, path)
         if form == _FIRST_FORMAT:
             header = _converted(read_header(arrays, path, "whiffclock policy", _FirstHeader))
         else:
-            known = form if form == _SECOND_FORMAT else FORMAT
+            known = form if form in cls.OLD_FORMATS else cls.FORMAT
             header = read_header(arrays, path, "whiffclock policy", _Header, known)
         records = {key.removeprefix("record_"): value for key, value in arrays.items() if key.startswith("record_")}
-        try:
+        if "void" in records:  # its name in older files
+            records["clock"] = records.pop("void")
+        with damaged_policy(path):
             convert(header.made_from, Origin, "its origin is wrong")
             require("actions" in arrays, "it has no actions")
             memory = Memory.from_arrays(header.memory, arrays)
             _require_records(records, memory.modes)
-            if "void" in records:
-                records["void"] = np.broadcast_to(records["void"], (memory.modes, 6)).copy()
+            if "clock" in records:
+                records["clock"] = np.broadcast_to(records["clock"], (memory.modes, len(CLOCK_RECORD))).copy()
             return cls(header.name, memory, arrays["actions"], header.made_from, arrays.get("q"), records)
-        except InputError as error:
-            raise InputError(f"{path} is a damaged whiffclock policy ({first_line(error)}).") from error
 
 
 def _require_records(records: dict[str, np.ndarray], modes: int) -> None:
     """Refuse impossible records of a training."""
     if "curve" in records:
         curve = records["curve"]
-        fits = curve.ndim == 2 and curve.shape[1] == 4 and len(curve) > 0 and curve.dtype.kind == "f"
+        fits = curve.ndim == 2 and curve.shape[1] == 1 + len(CURVE) and len(curve) > 0 and curve.dtype.kind == "f"
         require(fits and bool(np.isfinite(curve).all()), "its curve record is wrong")
-    shapes: dict[str, list[tuple[int, ...]]] = {"usage": [(modes,)], "void": [(6,), (modes, 6)]}
+    columns = len(CLOCK_RECORD)
+    shapes: dict[str, list[tuple[int, ...]]] = {"usage": [(modes,)], "clock": [(columns,), (modes, columns)]}
     for name, possible in shapes.items():
         if name in records:
             counts = records[name]

@@ -1,9 +1,9 @@
-"""Void trajectories: what a policy does after its last whiff (paper, "Characterization of trajectories in the void").
+"""Recovery: what a policy does after its last whiff (paper, "Characterization of trajectories in the void").
 
-A policy with a finite-state memory has one void trajectory per mode: the path from (0, 0) on a whiff, with only blanks
-after it (:func:`void_path`). A policy with more memory has many: it searches in the plume, and at every whiff a branch
-with only blanks is split off, until its downwind return is complete (R17). The weight of a branch is
-the product of Pr(blank | x_t) along it (:func:`forced_blanks`). :mod:`whiffclock.path_metrics` measures the paths.
+A policy with a finite-state memory has one recovery path per mode: the path from (0, 0) on a whiff, with only blanks
+after it (:func:`recovery_path`). A policy with more memory has many: it searches in the plume, and at every whiff a
+branch with only blanks is split off, until its downwind return is complete (R17). The weight of a branch is the product
+of Pr(blank | x_t) along it (:func:`forced_blanks`). :mod:`whiffclock.path_metrics` measures the paths.
 """
 
 from collections.abc import Callable
@@ -12,27 +12,31 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from whiffclock.params import NOT_NEGATIVE, Count, Settings, WorldSettings, require
+from whiffclock.params import NOT_NEGATIVE, Count, LearningSettings, Settings, WorldSettings, require
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, RETURN_BEGINS, SURGE_ENDS, Truncation, geometry
 from whiffclock.plume import Plume
-from whiffclock.policy import Policy, TablePolicy
+from whiffclock.policy import Policy, TablePolicy, require_policy
 from whiffclock.world.loop import search
 from whiffclock.world.moves import DISPLACEMENT
-from whiffclock.world.starts import start_cells, start_snapshots
+from whiffclock.world.starts import draw_starts
 from whiffclock.world.worlds import PlumeWorld, ScriptWorld
 
 
-def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncation = MAIN_TRUNCATION) -> np.ndarray:
+def recovery_path(
+    policy: Policy, mode: int | None = None, truncation: Truncation = MAIN_TRUNCATION, moves: int | None = None
+) -> np.ndarray:
     """The path of a policy after a whiff if only blanks follow.
 
     Parameters
     ----------
     policy
-        A policy with a finite-state memory.
+        Any policy. One with chance moves has a path for every call.
     mode
-        For a policy with several modes, which one; default: the last, for sparse odor.
+        For a policy with several modes on a finite-state memory, which one; default: the last, for sparse odor.
     truncation
-        Where the path ends; one of :data:`whiffclock.path_metrics.TRUNCATIONS`.
+        Where the path of a trained policy ends; one of :data:`whiffclock.path_metrics.TRUNCATIONS`.
+    moves
+        Where it ends instead; without a training, the default is the number of states of the memory, or 500 moves.
 
     Returns
     -------
@@ -42,15 +46,22 @@ def void_path(policy: TablePolicy, mode: int | None = None, truncation: Truncati
     Examples
     --------
     >>> import whiffclock as wc
-    >>> wc.void_path(wc.cast_and_surge(45, length=4)).tolist()
+    >>> wc.recovery_path(wc.cast_and_surge(45, length=4)).tolist()
     [[0, 0], [-1, 0], [-1, 1], [-2, 1], [-2, 0]]
     """
-    mode = policy.modes - 1 if mode is None else mode
-    return void_trajectory(policy, mode, void_steps(policy, truncation, mode))
+    require_policy(policy)
+    if moves is None:
+        moves = recovery_moves(policy, truncation, mode)
+    require(moves >= 0, f"The number of moves is {moves}; it must be 0 or more.")
+    if isinstance(policy, TablePolicy):
+        return _path_of_table(policy, mode, moves)
+    follows = mode is None or policy.modes == 1
+    require(follows, f"The mode of a {policy.name} policy follows from what it remembers; it cannot be given.")
+    return np.stack([moment.position[0] for moment in search(policy, ScriptWorld(1), moves)])
 
 
-def void_trajectory(policy: TablePolicy, mode: int, moves: int) -> np.ndarray:
-    """Positions int[moves + 1, 2] of a mode, from the table; the same as by :func:`follow_blanks`, step by step."""
+def _path_of_table(policy: TablePolicy, mode: int | None, moves: int) -> np.ndarray:
+    """The path of a mode from the table; the same as by :func:`follow_blanks`, step by step."""
     nodes, onward = policy.memory.blank_nodes(mode).tolist(), policy.memory.next_node[:, 0]
     while len(nodes) < moves:
         nodes.append(int(onward[nodes[-1]]))
@@ -58,20 +69,21 @@ def void_trajectory(policy: TablePolicy, mode: int, moves: int) -> np.ndarray:
     return np.concatenate([[[0, 0]], np.cumsum(steps, axis=0)])
 
 
-def void_steps(policy: TablePolicy, truncation: Truncation, mode: int) -> int:
+def recovery_moves(policy: Policy, truncation: Truncation, mode: int | None = None) -> int:
     """Number of moves before the truncation in a mode; for an untrained policy, the number of states of its memory.
 
-    Nothing was learned in states beyond those that the last training episodes visited.
+    Nothing was learned at clock readings beyond those that the last training episodes visited.
     """
-    record = policy.records.get("void")
-    if truncation == "none" or record is None:
+    if not isinstance(policy, TablePolicy):
+        return LearningSettings.horizon
+    record = policy.clock_record(policy.memory.chosen_mode(mode))
+    if truncation == "none" or not record:
         return policy.memory.length
-    largest, void_sum, voids, longest, blank_sum, blanks = (int(v) for v in record[mode])
     return {
-        "largest void state": largest,
-        "mean void state": round(void_sum / max(voids, 1)),
-        "longest blank": longest,
-        "mean blank": round(blank_sum / max(blanks, 1)),
+        "largest clock reading": record["largest_clock"],
+        "mean clock reading": round(record["clock_sum"] / max(record["clocks"], 1)),
+        "longest blank": record["longest_blank"],
+        "mean blank": round(record["blank_sum"] / max(record["blanks"], 1)),
     }[truncation]
 
 
@@ -145,7 +157,8 @@ def forced_blanks(
     world, settings = world or WorldSettings(), settings or BranchSettings()
     whiffs = plume.whiffs(threshold)
     blank = 1 - whiffs.probability()
-    points = _draw_starts(plume, threshold, world, settings)
+    rng = np.random.default_rng(settings.seed)
+    points = draw_starts(plume, threshold, world, settings.trials, settings.steps, rng)
     trial: list[int] = []
     step: list[int] = []
     paths: list[np.ndarray] = []
@@ -161,19 +174,6 @@ def forced_blanks(
     metrics = np.array([astuple(geometry(path)) for path in paths], dtype=float).reshape(-1, len(GEOMETRY))
     weight = np.array([blank_probability(path, blank) for path in paths])
     return Branches(metrics, weight, np.array(trial, dtype=np.int64), np.array(step, dtype=np.int64), paths)
-
-
-def _draw_starts(plume: Plume, threshold: float, world: WorldSettings, settings: BranchSettings) -> np.ndarray:
-    """Starts int64[trial, 3] drawn from the start cells and all snapshots, or those with a whiff."""
-    rng = np.random.default_rng(settings.seed)
-    cells = start_cells(plume, threshold, world, settings.steps)
-    chosen = cells[rng.integers(len(cells), size=settings.trials)]
-    snapshots = start_snapshots(plume.field.shape[0], world, settings.steps)
-    time = rng.integers(snapshots, size=settings.trials)
-    if world.start_on_whiff:
-        record = plume.whiffs(threshold)
-        time = np.array([rng.choice(np.flatnonzero(record.series(x, y)[:snapshots])) for x, y in chosen])
-    return np.column_stack([chosen, time]).astype(np.int64)
 
 
 def blank_probability(path: np.ndarray, blank: np.ndarray) -> float:

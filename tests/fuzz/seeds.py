@@ -19,7 +19,6 @@ from fuzz import damage
 from whiffclock.agents.bayes import belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q
-from whiffclock.agents.files import save_belief_policy
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.memory import clock, window
 from whiffclock.netcdf import write_dataset
@@ -138,9 +137,8 @@ def belief_policy(path, name=""):
     model = search_model(plume(), DENSE)
     made_from = {"threshold": DENSE, "plume": plume().fingerprint, "world": WORLD.to_dict()}
     solved = None if name else solve(model, SolverSettings(seconds=None, backups=20))
-    save_belief_policy(
-        path, belief_heuristic(name, model, made_from) if name else quasi_optimal(model, solved.vectors, made_from)
-    )
+    made = belief_heuristic(name, model, made_from) if name else quasi_optimal(model, solved.vectors, made_from)
+    made.save(path)
 
 
 def checkpoint(folder):

@@ -5,37 +5,43 @@ position relative to the source: moved with each step, zero in the source region
 each whiff or blank (R16). Where the record never has a whiff, the probability is ``floor``: otherwise a single
 unexpected whiff would leave an empty belief (R14).
 
-The agents differ in how they choose an action:
-
-``alpha vectors``
-    the policy of a solved POMDP: quasi-optimal.
-``QMDP``
-    as if the position were known after the next step (Littman, Cassandra and Kaelbling 1995).
-``infotaxis``
-    the move after which the expected entropy is least (Vergassola, Villermaux and Shraiman 2007).
-``space-aware infotaxis``
-    the same for a measure of entropy and distance (Loisy and Eloy 2022).
+The agents differ in how they choose an action (:mod:`whiffclock.agents.beliefs`).
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
 import numpy as np
 
-from whiffclock.params import BayesSettings, InputError, WorldSettings, environment_name, require
+from whiffclock import __version__
+from whiffclock.agents.beliefs import HEURISTICS, INFOTAXIS, QMDP, SPACE_AWARE, Beliefs, Choice, by_vectors
+from whiffclock.archive import array_named, read_header
+from whiffclock.params import (
+    ENVIRONMENTS,
+    BayesSettings,
+    InputError,
+    WorldSettings,
+    convert,
+    environment_name,
+    require,
+    require_threshold,
+)
 from whiffclock.plume import Plume
+from whiffclock.policy import Name, Origin, SavedPolicy, damaged_policy, format_of
 from whiffclock.pomdp import belief as belief_kernels
 from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
 from whiffclock.pomdp.model import Vectors
 from whiffclock.world.loop import search
 from whiffclock.world.moves import MOVES
+from whiffclock.world.reward import arrival_reward
 from whiffclock.world.worlds import IndependentWorld
 
 BLANK, WHIFF = 0, 1
 QUASI_OPTIMAL = "Bayesian"
-
-_NEGLIGIBLE = 1e-3  # share of the largest weight below which a position is left out when vectors are compared
 
 _ROOM = 2**30  # bytes for the beliefs of searches made at the same time
 
@@ -61,50 +67,23 @@ def search_model(
     return GridSearch(np.stack([1 - chance, chance]), target, initial / initial.sum(), MOVES, settings.discount)
 
 
-@dataclass(frozen=True)
-class Beliefs:
-    """Beliefs of n searches; those with the same history share one.
-
-    ``who[i]`` is the belief of search i; belief k is ``cells[start[k] : start[k] + size[k]]``, with weights.
-    """
-
-    who: np.ndarray
-    start: np.ndarray
-    size: np.ndarray
-    cells: np.ndarray
-    weights: np.ndarray
-    action: np.ndarray
-
-    def one(self, k: int) -> GridBelief:
-        """Belief k."""
-        here = slice(int(self.start[k]), int(self.start[k] + self.size[k]))
-        return GridBelief(self.cells[here], self.weights[here].astype(np.float32))
-
-
-#: Chooses the action of every belief: from all beliefs, int8[belief].
-Choice = Callable[[GridSearch, Beliefs], np.ndarray]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class BeliefPolicy:
+class BeliefPolicy(SavedPolicy):
     """A policy that acts on a belief; see :class:`whiffclock.policy.Policy`."""
 
-    name: str
+    FORMAT = "whiffclock belief policy 2"
+    OLD_FORMATS = ("whiffclock belief policy 1",)
+
+    name: str = field()  # without a default, though its base class has one
     model: GridSearch
     choose: Choice
     made_from: dict[str, Any] = field(default_factory=dict)
     vectors: GridVectors | None = None
-    modes: int = 1
 
     def __repr__(self) -> str:
         place = [] if self.threshold is None else [environment_name(self.threshold)]
         vectors = [] if self.vectors is None else [f"{len(self.vectors.actions())} alpha vectors"]
         return f"BeliefPolicy({', '.join([self.name, *place, *vectors])})"
-
-    @property
-    def threshold(self) -> float | None:
-        """Threshold of the environment its model was made from."""
-        return self.made_from.get("threshold")
 
     @property
     def at_once(self) -> int:
@@ -149,10 +128,6 @@ class BeliefPolicy:
             cells, weights = np.append(cells, root.cells), np.append(weights, root.weights)
         return self._decided(who, start, size, cells, weights)
 
-    def mode(self, memory: Beliefs) -> np.ndarray:
-        """There is one mode."""
-        return np.zeros(len(memory.who), dtype=np.int64)
-
     def select(self, memory: Beliefs, rows: np.ndarray) -> Beliefs:
         """The memory of some of the searches."""
         kept, who = np.unique(memory.who[rows], return_inverse=True)
@@ -163,6 +138,49 @@ class BeliefPolicy:
     ) -> Beliefs:
         undecided = Beliefs(who, start, size, cells, weights, np.zeros(len(start), dtype=np.int8))
         return replace(undecided, action=self.choose(self.model, undecided))
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Its model, and its alpha vectors if it has any."""
+        arrays = {"header": self._header(discount=self.model.discount)}
+        arrays |= {part: np.asarray(getattr(self.model, part)) for part in ("likelihood", "target", "initial", "moves")}
+        if self.vectors is not None:
+            arrays |= {"vectors": self.vectors.array(), "actions": self.vectors.actions().astype(np.int8)}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> BeliefPolicy:
+        """Inverse of :meth:`to_arrays`, for the contents of ``path``."""
+        known = format_of(arrays, path) in (cls.FORMAT, *cls.OLD_FORMATS)
+        require(known, f"{path} is not a policy that acts on beliefs.")
+        header = read_header(arrays, path, "whiffclock policy", _Header)
+        with damaged_policy(path):
+            convert(header.made_from, Origin, "its origin is wrong")
+            model = _model(arrays, header.discount)
+            if header.name in HEURISTICS:
+                return belief_heuristic(header.name, model, header.made_from)
+            require(header.name == QUASI_OPTIMAL, f"there is no agent called {header.name!r}")
+            actions = array_named(arrays, "actions", "iu", (None,), 0, len(MOVES) - 1)
+            require(len(actions) > 0, "it has no alpha vectors")
+            vectors = array_named(arrays, "vectors", "f", (len(actions), model.target.size))
+            require(bool(np.isfinite(vectors).all()), "a vector has a value that is not finite")
+            return quasi_optimal(model, GridVectors(model, vectors, actions), header.made_from)
+
+
+class _Header(msgspec.Struct):
+    """Header of a policy that acts on beliefs."""
+
+    name: Name
+    made_from: dict[str, Any]
+    discount: Annotated[float, msgspec.Meta(gt=0, lt=1)]
+
+
+def _model(arrays: dict[str, np.ndarray], discount: float) -> GridSearch:
+    likelihood = array_named(arrays, "likelihood", "f", (2, None, None), 0, 1)
+    target = array_named(arrays, "target", "b", likelihood.shape[1:])
+    initial = array_named(arrays, "initial", "f", likelihood.shape[1:], 0, 1)
+    moves = array_named(arrays, "moves", "iu", np.shape(MOVES))
+    require(np.array_equal(moves, MOVES), "its moves are not those of a searcher")
+    return GridSearch(likelihood, target, initial, MOVES, discount)
 
 
 def quasi_optimal(model: GridSearch, vectors: Vectors, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
@@ -178,58 +196,89 @@ def belief_heuristic(name: str, model: GridSearch, made_from: dict[str, Any] | N
     return BeliefPolicy(name, model, HEURISTICS[name], made_from or {})
 
 
-def by_vectors(vectors: GridVectors) -> Choice:
-    """The action of the best alpha vector."""
-    actions = vectors.actions().astype(np.int8)
+def qmdp(plume: Plume, threshold: str | float, *, world: WorldSettings | None = None, **model: Any) -> BeliefPolicy:
+    """QMDP: a Bayesian agent that moves as if it would know its position after the next move.
 
-    def choose(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
-        return actions[vectors.choose(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, _NEGLIGIBLE)]
+    Parameters
+    ----------
+    plume
+        The plume whose whiff probabilities the agent knows.
+    threshold
+        Name of an environment, or a concentration.
+    world
+        Source radius and starts.
+    **model
+        ``discount`` and ``floor`` (smallest probability of a whiff, and of a blank).
 
-    return choose
+    Returns
+    -------
+    BeliefPolicy
 
-
-def qmdp(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
-    """The action that would be best if the position were known after it."""
-    after = model.known_value_after
-    expected = np.empty((len(beliefs.start), model.n_actions))
-    belief_kernels.expect(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, after, expected)
-    return expected.argmax(axis=1).astype(np.int8)
-
-
-def infotaxis(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
-    """The action after which the expected entropy is least."""
-    return _least(model, beliefs, lambda entropy, distance: entropy)
-
-
-def space_aware_infotaxis(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
-    """The action after which log2(D + 2**(H - 1) - 1/2) is least, with D the mean distance and H the entropy."""
-
-    def measure(entropy: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        return np.log2(np.maximum(distance + 2 ** (entropy - 1) - 0.5, 1.0))
-
-    return _least(model, beliefs, measure)
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> wc.qmdp(wc.builtin_plume(), "sparse")
+    BeliefPolicy(QMDP, sparse)
+    """
+    return _heuristic(QMDP, plume, threshold, world, model)
 
 
-def _least(model: GridSearch, beliefs: Beliefs, measure: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """The action with the smallest expected measure; a found source counts as 0."""
-    action = np.empty(len(beliefs.start), dtype=np.int8)
-    edges = model.edges(0)
-    entropy, distance = np.empty(len(edges.action)), np.empty(len(edges.action))
-    for k in range(len(action)):
-        spread = model.spread(beliefs.one(k))
-        cells, table = spread.children
-        belief_kernels.uncertainty(cells, table, model.distance, entropy, distance)
-        worth = np.where(spread.probability > 0, spread.probability * measure(entropy, distance), 0.0)
-        action[k] = np.add.reduceat(worth, edges.first[:-1]).argmin()
-    return action
+def infotaxis(
+    plume: Plume,
+    threshold: str | float,
+    *,
+    space_aware: bool = False,
+    world: WorldSettings | None = None,
+    **model: Any,
+) -> BeliefPolicy:
+    """Infotaxis: a Bayesian agent that makes the move after which it expects to know most about its position.
+
+    Parameters
+    ----------
+    plume
+        The plume whose whiff probabilities the agent knows.
+    threshold
+        Name of an environment, or a concentration.
+    space_aware
+        Count the distance to the source as well (space-aware infotaxis).
+    world
+        Source radius and starts.
+    **model
+        ``discount`` and ``floor`` (smallest probability of a whiff, and of a blank).
+
+    Returns
+    -------
+    BeliefPolicy
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> plume = wc.builtin_plume()
+    >>> agent = wc.infotaxis(plume, "denser")
+    >>> agent
+    BeliefPolicy(infotaxis, denser)
+    >>> wc.search(agent, plume, (20, 13), horizon=3).moves
+    3
+    """
+    return _heuristic(SPACE_AWARE if space_aware else INFOTAXIS, plume, threshold, world, model)
 
 
-#: Agents that act on the belief without a solved POMDP, by name.
-HEURISTICS: dict[str, Choice] = {
-    "QMDP": qmdp,
-    "infotaxis": infotaxis,
-    "space-aware infotaxis": space_aware_infotaxis,
-}
+def _heuristic(
+    name: str, plume: Plume, threshold: str | float, world: WorldSettings | None, model: dict[str, Any]
+) -> BeliefPolicy:
+    world, assumed, at = world or WorldSettings(), BayesSettings(**model), _threshold(threshold)
+    made_from = {"threshold": at, "plume": plume.fingerprint, "plume_origin": plume.origin}
+    made_from |= {"world": world.to_dict(), "model": assumed.to_dict(), "version": __version__}
+    return belief_heuristic(name, search_model(plume, at, assumed, world), made_from)
+
+
+def _threshold(threshold: str | float) -> float:
+    if isinstance(threshold, str):
+        known = threshold in ENVIRONMENTS
+        require(known, f"The threshold is {threshold!r}; it must be one of {', '.join(ENVIRONMENTS)}, or a number.")
+        return ENVIRONMENTS[threshold]
+    require_threshold(threshold)
+    return float(threshold)
 
 
 def discounted_rewards(policy: BeliefPolicy, steps: int = 500, seed: int = 0, repeats: int = 1) -> np.ndarray:
@@ -241,5 +290,5 @@ def discounted_rewards(policy: BeliefPolicy, steps: int = 500, seed: int = 0, re
     cells = np.repeat(policy.model.root().cells, repeats)
     reward = np.zeros(len(cells))
     for moment in search(policy, IndependentWorld(policy.model, cells, seed), steps):
-        reward[moment.arrived] = policy.model.discount ** (moment.step - 1)
+        reward[moment.arrived] = arrival_reward(moment.step, policy.model.discount)
     return reward

@@ -7,7 +7,7 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.memory import clock
 from whiffclock.params import WorldSettings, require
-from whiffclock.policy import TablePolicy
+from whiffclock.policy import TablePolicy, require_policy
 
 HEURISTIC = "2Q^h"
 
@@ -16,9 +16,28 @@ def heuristic_two_q(dense: TablePolicy, sparse: TablePolicy, tau: int) -> TableP
     """2Q^h: Q- from a single-Q agent of a dense plume, Q+ from one of a sparse plume.
 
     The whiff state is split, so that each mode surges as its own agent does.
+
+    Parameters
+    ----------
+    dense, sparse
+        Policies with one mode on a clock of the same length.
+    tau
+        Blank threshold between the modes, in moves.
+
+    Returns
+    -------
+    TablePolicy
+        It has no threshold of its own.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> wc.heuristic_two_q(wc.cast_and_surge(10), wc.cast_and_surge(60), tau=12)
+    TablePolicy(2Q^h, 1000 actions)
     """
     for policy in (dense, sparse):
-        single = policy.memory.maker == "clock" and policy.modes == 1
+        require_policy(policy)
+        single = isinstance(policy, TablePolicy) and policy.memory.maker == "clock" and policy.modes == 1
         require(single, f"2Q^h is made of two single-mode policies on a clock; {policy.name} is not one.")
     lengths = [dense.memory.length, sparse.memory.length]
     require(lengths[0] == lengths[1], f"2Q^h needs two policies of one horizon; these have {lengths}.")

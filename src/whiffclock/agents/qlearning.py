@@ -18,12 +18,9 @@ from whiffclock.memory import Memory, clock
 from whiffclock.params import LearningSettings, WorldSettings, require, require_range
 from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
-from whiffclock.world.episode import BLOCK, LearningParams, learn
+from whiffclock.world.episode import BLOCK, CLOCK_RECORD, CURVE, PART, LearningParams, learn
 from whiffclock.world.moves import N_ACTIONS
 from whiffclock.world.starts import start_cells, start_snapshots
-
-#: Most steps of a part of a training; Ctrl-C waits for a part, which takes fractions of a second.
-PART = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -74,9 +71,9 @@ class Training:
         self.params = learning_params(task, whiffs.shape[0])
         self.counters = np.random.SeedSequence(task.seed).generate_state(1, np.uint64)
         points = -(-learning.episodes // self.params.curve_every)
-        self.curve = np.zeros((points, 3))
+        self.curve = np.zeros((points, len(CURVE)))
         self.usage = np.zeros(task.memory.modes, dtype=np.int64)
-        self._void_record = np.zeros((task.memory.modes, 6), dtype=np.int64)
+        self._clock_record = np.zeros((task.memory.modes, len(CLOCK_RECORD)), dtype=np.int64)
 
     @property
     def done(self) -> bool:
@@ -86,7 +83,7 @@ class Training:
     @property
     def steps(self) -> int:
         """Steps taken so far."""
-        return int(self.curve[:, 2].sum())
+        return int(self.curve[:, CURVE.index("steps")].sum())
 
     def advance(self, episodes: int) -> int:
         """Play up to ``episodes`` more episodes; return how many were played."""
@@ -94,18 +91,18 @@ class Training:
         last = min(before + episodes, learning.episodes)
         record_from = learning.episodes - learning.record_last
         self._learn(min(last, record_from), None)
-        self._learn(last, self._void_record)
+        self._learn(last, self._clock_record)
         return self.episode - before
 
-    def _learn(self, last: int, void_record: np.ndarray | None) -> None:
-        """Play the episodes up to ``last - 1``, with or without the void record."""
+    def _learn(self, last: int, clock_record: np.ndarray | None) -> None:
+        """Play the episodes up to ``last - 1``, with or without the clock record."""
         if last <= self.episode:
             return
         cut = None if self.task.learning.bootstrap_at_horizon else True
         usage = self.usage if self.task.memory.modes > 1 else None
         learn(
             self.world, self.task.memory.tables, self.params, self.cells, self.q.reshape(-1), self._best, self._top,
-            self._explored, self.counters, self.episode, last, self.curve, cut, usage, void_record,
+            self._explored, self.counters, self.episode, last, self.curve, cut, usage, clock_record,
         )  # fmt: skip
         self.episode = last
 
@@ -121,14 +118,14 @@ class Training:
         )
 
     def _records(self) -> dict[str, np.ndarray]:
-        """Learning curve per point (episode, mean return, arrival rate, mean steps), usage, void record."""
+        """Learning curve (episode, and the means of CURVE since the last point), usage of the modes, clock record."""
         every = self.params.curve_every
         points = -(-self.episode // every)
         ends = np.minimum((np.arange(points) + 1) * every, self.episode)
         played = np.diff(ends, prepend=0)
         means = self.curve[:points] / played[:, None]
         usage = self.usage if self.task.memory.modes > 1 else np.array([self.steps])
-        return {"curve": np.column_stack([ends, means]), "usage": usage.copy(), "void": self._void_record.copy()}
+        return {"curve": np.column_stack([ends, means]), "usage": usage.copy(), "clock": self._clock_record.copy()}
 
 
 def learning_params(task: Task, snapshots: int) -> LearningParams:
@@ -137,7 +134,7 @@ def learning_params(task: Task, snapshots: int) -> LearningParams:
     same = {name: value for name, value in learning.to_dict().items() if name in LearningParams._fields}
     return LearningParams(
         **same,
-        last_void=task.memory.length - 1,
+        last_clock=task.memory.length - 1,
         start_on_whiff=task.world.start_on_whiff,
         start_snapshots=start_snapshots(snapshots, task.world, learning.horizon),
         curve_every=-(-learning.episodes // learning.curve_points),

@@ -48,7 +48,6 @@ def solve(
 
     Example: whiffclock bayes solve -e sparse --seconds 300 --out sparse.npz
     """
-    from whiffclock.agents.files import save_belief_policy
     from whiffclock.runs.kinds import Solve
 
     settings = solver.with_budget(settings)
@@ -60,7 +59,7 @@ def solve(
         policy, solution = job.solved(field, report, start)
     solver.explain(solution, settings)
     if out is not None:
-        save_belief_policy(out, policy)
+        policy.save(out)
     model = policy.model
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
     facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
@@ -90,12 +89,11 @@ def evaluate(
 
     Example: whiffclock bayes evaluate sparse.npz --agent infotaxis -e sparse
     """
-    from whiffclock.agents.bayes import belief_heuristic, search_model
-    from whiffclock.agents.files import load_belief_policy
+    from whiffclock.agents.bayes import BeliefPolicy, belief_heuristic, search_model
 
     require(bool(policies or agent), "No policy was given; name files of solved policies, or agents with --agent.")
     field = plume.open()
-    solved = ((path, load_belief_policy(path)) for path in policies or [])
+    solved = ((path, BeliefPolicy.load(path)) for path in policies or [])
     chosen = evaluation.in_environments(solved, environment)
     tests = [(path.stem, policy, threshold) for path, policy, threshold in chosen]
     for threshold in opt.parse_thresholds(environment) if agent else []:

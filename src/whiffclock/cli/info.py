@@ -77,7 +77,7 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
         elif name == "memory":
             value = {k: v for k, v in value.items() if v is not False and v != []}
         elif name.startswith("last episodes"):
-            value = {k: v for k, v in value.items() if k in ("largest_void_state", "longest_blank")}
+            value = {k: v for k, v in value.items() if k in ("largest_clock", "longest_blank")}
         shown.setdefault(name, value)
     return shown
 
@@ -95,7 +95,7 @@ def policy_facts(file: Path) -> dict[str, Any]:
     from whiffclock.agents.files import load_policy
     from whiffclock.path_metrics import geometry
     from whiffclock.policy import TablePolicy
-    from whiffclock.recovery import void_path
+    from whiffclock.recovery import recovery_path
 
     policy = load_policy(file)
     if isinstance(policy, BeliefPolicy):
@@ -103,19 +103,18 @@ def policy_facts(file: Path) -> dict[str, Any]:
     assert isinstance(policy, TablePolicy)
     facts: dict[str, Any] = _first({"policy": policy.name, "memory": policy.memory.spec}, policy.made_from)
     if "curve" in policy.records:
-        episodes, mean_return, arrivals, steps = policy.records["curve"][-1].tolist()
+        last = {column: float(values[-1]) for column, values in policy.curve().items()}
         facts["end of training"] = {
-            "episode": int(episodes),
-            "return": round(mean_return, 4),
-            "arrivals": round(arrivals, 4),
-            "steps": round(steps, 1),
+            "episode": int(last["episode"]),
+            "G": round(last["G"], 4),
+            "f+": round(last["f+"], 4),
+            "steps": round(last["steps"], 1),
         }
-    names = ("largest_void_state", "void_sum", "voids", "longest_blank", "blank_sum", "blanks")
     for mode in range(policy.modes):
         where = f" in mode {mode}" * (policy.modes > 1)
-        if "void" in policy.records:
-            facts[f"last episodes{where}"] = dict(zip(names, policy.records["void"][mode].tolist(), strict=True))
-        facts[f"recovery{where}"] = geometry(void_path(policy, mode)).to_dict()
+        if record := policy.clock_record(mode):
+            facts[f"last episodes{where}"] = record
+        facts[f"recovery{where}"] = geometry(recovery_path(policy, mode)).to_dict()
     return facts
 
 

@@ -87,7 +87,7 @@ def train(
         opt.out.print(f"Policies in {out}/: {len(fresh)} trained, {len(jobs) - len(fresh)} cached ({field.origin}).")
         opt.hint(f"compare {out}", plume, world)
         return
-    curves = [run(job, field, folder).records["curve"] for job in jobs]
+    curves = [run(job, field, folder).curve() for job in jobs]
     opt.print_json(
         [
             {
@@ -97,8 +97,8 @@ def train(
                 "memory": job.memory.spec,
                 "tau": job.memory.spec.get("taus", []),
                 "seed": job.seed,
-                "training_return": float(curve[-1, 1]),
-                "training_arrivals": float(curve[-1, 2]),
+                "training_return": float(curve["G"][-1]),
+                "training_arrivals": float(curve["f+"][-1]),
                 "trained_now": job.key in fresh,
             }
             for job, curve in zip(jobs, curves, strict=True)

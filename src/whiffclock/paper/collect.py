@@ -13,7 +13,7 @@ import xarray as xr
 from whiffclock import __version__
 from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.qlearning import sparse_share
-from whiffclock.evaluation import METRICS, Evaluation, sample
+from whiffclock.evaluation import METRICS, Evaluation
 from whiffclock.paper import dataset as names
 from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
 from whiffclock.paper.ensembles import HEURISTIC_FROM, MINUS, PLUS, STARTS, Study
@@ -22,9 +22,11 @@ from whiffclock.path_metrics import GEOMETRY, TRUNCATIONS, geometry
 from whiffclock.plume.durations import mean_durations, transitions
 from whiffclock.plume.whiffs import Whiffs
 from whiffclock.policy import TablePolicy
-from whiffclock.recovery import void_steps, void_trajectory
+from whiffclock.recovery import recovery_moves, recovery_path
 from whiffclock.runs.comparison import HEURISTIC_TAU
 from whiffclock.runs.jobs import Job, JobStore, run
+from whiffclock.world.episode import CURVE
+from whiffclock.world.starts import sample
 from whiffclock.world.trajectory import trajectory
 from whiffclock.world.worlds import PlumeWorld
 
@@ -73,10 +75,9 @@ class Collector:
     def _lost_by(self, found: Evaluation) -> np.ndarray:
         """Failed searches by the stratum of their start and the sixth of the grid (in x) of their last whiff."""
         length, source = self.study.plume.field.shape[1], self.study.plume.source[0]
-        lost = ~found.arrived & (found.last_whiff[:, 2] >= 0)
         sixth = np.clip(6 * (found.lost_at() - source) // max(1, length - 1 - source), 0, 5)
         counts = np.zeros((self.study.profile.snapshots, 6))
-        np.add.at(counts, (found.starts.stratum[lost], sixth), 1)
+        np.add.at(counts, (found.starts.stratum[found.lost], sixth), 1)
         return counts
 
     def _best(self, jobs: Sequence[Job]) -> int:
@@ -204,8 +205,8 @@ class Collector:
     def _fill_recovery(made: xr.Dataset, at: dict[str, Any], policy: TablePolicy) -> None:
         for mode, name in enumerate((names.MODE,) if policy.modes == 1 else (names.MINUS, names.PLUS)):
             here = at | {"mode": name}
-            steps = [void_steps(policy, truncation, mode) for truncation in TRUNCATIONS]
-            path = void_trajectory(policy, mode, made.sizes["step"] - 1)
+            steps = [recovery_moves(policy, truncation, mode) for truncation in TRUNCATIONS]
+            path = recovery_path(policy, mode, moves=made.sizes["step"] - 1)
             _put(made, "path", path, **here)
             _put(made, "steps", steps, **here)
             _put(made, "geometry_of", [astuple(geometry(path[: count + 1])) for count in steps], **here)
@@ -229,7 +230,7 @@ class Collector:
         records = [plume.whiffs(threshold) for threshold in ENVIRONMENTS.values()]
         each, environments = ("environment", "x", "y"), list(ENVIRONMENT_NAMES)
         who = {"trained": environments, "kind": [names.SINGLE, names.TWO], "agent": self.agents}
-        columns = {"quantity": ["x", "y", "whiff", "clock"], "column": ["episode", "G", "f+", "steps"]}
+        columns = {"quantity": ["x", "y", "whiff", "clock"], "column": ["episode", *CURVE]}
         example_in = {"search_environment": _SEARCH_IN, "search_arrived": int(example.arrived)}
         return xr.Dataset(
             {

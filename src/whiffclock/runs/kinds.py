@@ -16,10 +16,9 @@ import numpy as np
 from whiffclock.agents.bayes import QUASI_OPTIMAL, BeliefPolicy, quasi_optimal, search_model
 from whiffclock.agents.castsurge import NAME, cast_and_surge
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
-from whiffclock.agents.files import belief_policy_arrays, belief_policy_from, load_belief_policy
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.archive import array_named
-from whiffclock.evaluation import Evaluation, Starts, evaluate, make_starts, own_horizon, require_fit, sample
+from whiffclock.evaluation import Evaluation, evaluate, own_horizon, require_fit
 from whiffclock.memory import Memory
 from whiffclock.params import (
     BayesSettings,
@@ -32,7 +31,7 @@ from whiffclock.params import (
 )
 from whiffclock.path_metrics import GEOMETRY
 from whiffclock.plume import Plume
-from whiffclock.policy import Policy, TablePolicy
+from whiffclock.policy import Policy, TablePolicy, require_policy
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.pomdp.solver import Progress, Report, Solution, solve
@@ -40,6 +39,7 @@ from whiffclock.pomdp.start import Start
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
 from whiffclock.runs.jobs import NOT_IN_KEY, SEARCHES_PER_SECOND, Arrays, Job, Tick, require_plume
 from whiffclock.runs.store import damaged_record
+from whiffclock.world.starts import Starts, make_starts, sample
 
 # Approximate cost on one core, in searches.
 _PER_BACKUP, _PER_BELIEF_SEARCH, _PER_TRIAL = (int(seconds * SEARCHES_PER_SECOND) for seconds in (5e-4, 2e-3, 5e-2))
@@ -80,7 +80,7 @@ class Train(Job):
         policy = TablePolicy.from_arrays(arrays, path)
         with damaged_record(path):
             require(policy.memory == self.memory, "its policy has another memory than its label says")
-            require({"curve", "usage", "void"} <= policy.records.keys(), "its policy lacks records of its training")
+            require({"curve", "usage", "clock"} <= policy.records.keys(), "its policy lacks records of its training")
         return policy
 
 
@@ -138,13 +138,17 @@ class Given(Job):
     digest: str
     policy: Policy = field(metadata=NOT_IN_KEY, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        require_policy(self.policy)
+
     @classmethod
     def of(cls, policy: Policy) -> Given:
         """A policy of any kind. One that has no file format is a new one in every process."""
+        require_policy(policy)
         if isinstance(policy, TablePolicy):
             content = [repr(policy.memory.spec).encode(), policy.actions.astype(np.int8).tobytes()]
         elif isinstance(policy, BeliefPolicy):
-            arrays = belief_policy_arrays(policy)
+            arrays = policy.to_arrays()
             arrays["header"] = np.array(policy.model.discount)  # not what it was made from, nor the version
             content = [f"{name} {values.shape}".encode() + values.tobytes() for name, values in arrays.items()]
         else:
@@ -279,15 +283,15 @@ class Solve(Job):
         return quasi_optimal(model, solution.vectors, made_from), solution
 
     def pack(self, result: BeliefPolicy) -> Arrays:
-        return belief_policy_arrays(result)
+        return result.to_arrays()
 
     def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> BeliefPolicy:
-        return belief_policy_from(arrays, path)
+        return BeliefPolicy.from_arrays(arrays, path)
 
 
 def vectors_from(path: Path, model: GridSearch) -> Start:
     """Vectors of a solved policy, to continue from; they must be bounds for this model."""
-    before = load_belief_policy(path)
+    before = BeliefPolicy.load(path)
     vectors, other = before.vectors, before.model
     same = other.discount == model.discount and all(
         np.array_equal(getattr(other, name), getattr(model, name)) for name in ("likelihood", "target")

@@ -56,6 +56,14 @@ _I = np.int64
 
 #: Steps whose explorations are drawn together; a power of two.
 BLOCK = 64
+#: Most steps of one call of a loop; Ctrl-C waits for a call, which takes fractions of a second.
+PART = 50_000_000
+
+#: Columns of the learning curve, and of the clock record, by name.
+CURVE = ("G", "f+", "steps")
+CLOCK_RECORD = ("largest_clock", "clock_sum", "clocks", "longest_blank", "blank_sum", "blanks")
+_G, _FOUND, _STEPS = range(len(CURVE))
+_LARGEST, _CLOCK_SUM, _CLOCKS, _LONGEST, _BLANK_SUM, _BLANKS = range(len(CLOCK_RECORD))
 
 
 def _without_runtime() -> dict[str, Any]:
@@ -106,7 +114,7 @@ class LearningParams(NamedTuple):
     """Settings of Q-learning, as numbers."""
 
     horizon: int
-    last_void: int  # where void states saturate
+    last_clock: int  # where the clock stays
     gamma: float
     alpha_start: float
     alpha_end: float
@@ -286,7 +294,7 @@ def draw_explorations(explored, counter, n_rows, epsilon):
 
 
 @_kernel
-def learn(world, memory, params, cells, q, best, top, explored, counters, first, last, curve, cut, usage, void_record):
+def learn(world, memory, params, cells, q, best, top, explored, counters, first, last, curve, cut, usage, clock_record):
     """Q-learning over the episodes ``first`` to ``last - 1``.
 
     Parameters
@@ -301,15 +309,15 @@ def learn(world, memory, params, cells, q, best, top, explored, counters, first,
         Work space: random actions of the next steps.
     counters : uint64[1]
         State of the random numbers; changed in place, so that a training can be continued.
-    curve : float64[point, 3]
-        Sums of discounted return, arrivals and steps for every ``curve_every`` episodes.
+    curve : float64[point, CURVE]
+        Sums of discounted reward, arrivals and steps for every ``curve_every`` episodes.
     cut : bool or None
         Anything but None: the target of a step that runs out of time does not bootstrap.
     usage : int64[mode] or None
         Decisions taken in each mode.
-    void_record : int64[mode, 6] or None
-        For each mode, in which a decision is taken or a blank spent: largest void state, sum and number of void
-        states visited; longest blank between two whiffs, sum and number of them.
+    clock_record : int64[mode, CLOCK_RECORD] or None
+        For each mode, in which a decision is taken or a blank spent: largest clock reading in a blank, sum and number
+        of them; longest blank between two whiffs, sum and number of them.
 
     Notes
     -----
@@ -342,14 +350,14 @@ def learn(world, memory, params, cells, q, best, top, explored, counters, first,
             action = best[explored[now] if explored[now] > 0 else row]
             if usage is not None:
                 usage[mode_of[node]] += 1
-            if void_record is not None:
-                record_void(void_record, mode_of[node], blank, params.last_void)
+            if clock_record is not None:
+                record_clock(clock_record, mode_of[node], blank, params.last_clock)
             x, y, t, arrived, whiff = step(whiffs, region, x, y, t, action)
             steps += 1
-            if void_record is not None:
+            if clock_record is not None:
                 if whiff == 1 and not arrived:
                     if smelled and blank > 0:
-                        record_blank(void_record, mode_of[node], blank)
+                        record_blank(clock_record, mode_of[node], blank)
                     smelled = True
                 blank = (blank + 1) & (_I(whiff) - 1)
             node, following = remember(onward, node, whiff)
@@ -360,33 +368,33 @@ def learn(world, memory, params, cells, q, best, top, explored, counters, first,
             row = following
         counter += _U(steps) * _GOLDEN
         point = episode // params.curve_every
-        curve[point, 0] += discounted_return(gamma, steps, arrived)
-        curve[point, 1] += arrived
-        curve[point, 2] += steps
+        curve[point, _G] += discounted_reward(gamma, steps, arrived)
+        curve[point, _FOUND] += arrived
+        curve[point, _STEPS] += steps
     counters[0] = counter
 
 
 @_kernel
-def record_void(record, mode, blank, last_state):
-    """Record the void state in which a decision is taken."""
+def record_clock(record, mode, blank, last_clock):
+    """Record the clock reading at which a decision is taken in a blank."""
     if blank > 0:
-        state = min(blank, last_state)
-        record[mode, 0] = max(record[mode, 0], state)
-        record[mode, 1] += state
-        record[mode, 2] += 1
+        clock = min(blank, last_clock)
+        record[mode, _LARGEST] = max(record[mode, _LARGEST], clock)
+        record[mode, _CLOCK_SUM] += clock
+        record[mode, _CLOCKS] += 1
 
 
 @_kernel
 def record_blank(record, mode, blank):
     """Record a blank that a whiff has ended."""
-    record[mode, 3] = max(record[mode, 3], blank)
-    record[mode, 4] += blank
-    record[mode, 5] += 1
+    record[mode, _LONGEST] = max(record[mode, _LONGEST], blank)
+    record[mode, _BLANK_SUM] += blank
+    record[mode, _BLANKS] += 1
 
 
 @_kernel
-def discounted_return(gamma, steps, arrived):
-    """Sum of gamma**t r_t: costs of -(1 - gamma) per step, and 1 for the step that arrives."""
+def discounted_reward(gamma, steps, arrived):
+    """Sum of gamma**t r_t (:mod:`whiffclock.world.reward`)."""
     return 2.0 * gamma ** (steps - 1) - 1.0 if arrived else gamma**steps - 1.0
 
 

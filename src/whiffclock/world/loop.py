@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from whiffclock.params import require
-from whiffclock.policy import Policy
+from whiffclock.policy import Policy, require_policy
 from whiffclock.world.moves import N_ACTIONS
 
 
@@ -39,6 +39,7 @@ class Moment:
     position: np.ndarray  # their positions
     whiff: np.ndarray | None  # their observations; None before the first one
     memory: Any  # their memory
+    action: np.ndarray  # int[n]: their next move; -1 in the last moment
     arrived: np.ndarray  # numbers of the searches that reached the source with the last move
     arrived_at: np.ndarray  # their positions
     arrived_whiff: np.ndarray  # the observations there
@@ -51,6 +52,7 @@ def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None)
     ``memory`` is the initial memory of the searches; by default they begin with the first observation. If all searches
     end early, the last moment has none.
     """
+    require_policy(policy)
     whiff = world.begin()
     n = len(world.position)
     if memory is None:
@@ -58,18 +60,16 @@ def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None)
     who = np.arange(n)
     ended = who[:0], world.position[:0], np.zeros(0, dtype=bool)
     for step in range(horizon + 1):
-        moment = Moment(step, who, world.position, whiff, memory, *ended, np.zeros(len(who), dtype=bool))
+        last = step == horizon or not len(who)
+        action = np.full(len(who), -1) if last else _actions(policy, memory, len(who))
+        moment = Moment(step, who, world.position, whiff, memory, action, *ended, np.zeros(len(who), dtype=bool))
         yield moment
         if moment.stop.any():
             on = ~moment.stop
             memory, who, world.position = policy.select(memory, np.flatnonzero(on)), who[on], world.position[on]
-        if step == horizon or not len(who):
+            action = action[on]
+        if last or not len(who):
             return
-        action = policy.act(memory)
-        require(
-            bool(((action >= 0) & (action < N_ACTIONS)).all()),
-            f"The policy {policy.name} chose an action that does not exist; actions are 0 to {N_ACTIONS - 1}.",
-        )
         arrived, whiff = world.step(action)
         ended = who[arrived], world.position[arrived], whiff[arrived]
         if arrived.any():
@@ -78,3 +78,20 @@ def search(policy: Policy, world: SearchWorld, horizon: int, memory: Any = None)
             who, world.position, action, whiff = who[on], world.position[on], action[on], whiff[on]
         if len(who):
             memory = policy.observe(memory, action, whiff)
+
+
+def modes_of(policy: Policy, moment: Moment) -> np.ndarray:
+    """Mode int[n] of each search at a moment."""
+    return np.broadcast_to(policy.mode(moment.memory), len(moment.search))
+
+
+def _actions(policy: Policy, memory: Any, n: int) -> np.ndarray:
+    """The next move of n searches, checked; one action may stand for all."""
+    action = np.asarray(policy.act(memory))
+    fits = action.shape in ((), (n,)) and action.dtype.kind in "iu"
+    require(
+        fits and bool(((action >= 0) & (action < N_ACTIONS)).all()),
+        f"The policy {policy.name} chose an action that does not exist; actions are 0 to {N_ACTIONS - 1}, "
+        f"one whole number for each of {n} searches.",
+    )
+    return action if action.ndim else np.full(n, action)

@@ -1,8 +1,17 @@
-"""Where and when searches start."""
+"""Where and when searches start: stratified over the record, drawn at random, or one that is given.
+
+The kernel of Q-learning draws its own starts (:func:`whiffclock.world.episode.draw_start`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from whiffclock.params import InputError, WorldSettings, require
+from whiffclock.params import EvaluationSettings, InputError, WorldSettings, require
 from whiffclock.plume import Plume
 
 
@@ -27,3 +36,105 @@ def start_cells(plume: Plume, threshold: float, world: WorldSettings, horizon: i
                 f"from, such as cell ({x}, {y}); raise the start threshold, or let searches wrap."
             )
     return cells
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Where and when searches begin: int32[n, 3] (x, y, snapshot), the time stratum of each, T_min."""
+
+    points: np.ndarray
+    stratum: np.ndarray
+    shortest: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def take(self, chosen: np.ndarray) -> Starts:
+        """The starts with these indices."""
+        return Starts(self.points[chosen], self.stratum[chosen], self.shortest[chosen])
+
+
+def make_starts(
+    plume: Plume, threshold: float, world: WorldSettings, settings: EvaluationSettings, horizon: int
+) -> Starts:
+    """All cells of D_init, ``settings.snapshots`` times each.
+
+    With starts on a whiff, each is moved to the next whiff of its cell within its time stratum (from the stratum's end
+    to its beginning); a stratum in which a cell has no whiff has no start there.
+    """
+    cells = start_cells(plume, threshold, world, horizon)
+    snapshots, strata = start_snapshots(plume.field.shape[0], world, horizon), settings.snapshots
+    enough = strata <= snapshots
+    require(enough, f"{strata} start snapshots per cell were asked for, but there are only {snapshots} to start from.")
+    rng = np.random.default_rng(settings.seed)
+    offset = rng.random((strata, len(cells)))
+    edges = np.arange(strata + 1) * snapshots // strata
+    time = (edges[:-1, None] + np.floor(offset * np.diff(edges)[:, None])).astype(np.int32)
+    kept = np.ones(time.shape, dtype=bool)
+    if world.start_on_whiff:
+        record = plume.whiffs(threshold)
+        for i, (x, y) in enumerate(cells):
+            whiffs = np.flatnonzero(record.series(x, y)[:snapshots])
+            first, end = np.searchsorted(whiffs, edges[:-1]), np.searchsorted(whiffs, edges[1:])
+            kept[:, i] = end > first
+            following = np.searchsorted(whiffs, time[:, i])
+            chosen = np.where(following < end, following, first)[kept[:, i]]
+            time[kept[:, i], i] = whiffs[chosen]
+    stratum, cell = np.nonzero(kept)
+    shortest = shortest_arrival(cells, plume.source, world.radius)
+    return Starts(np.column_stack([cells[cell], time[kept]]).astype(np.int32), stratum, shortest[cell])
+
+
+def sample(starts: Starts, count: int) -> np.ndarray:
+    """Indices of about ``count`` starts, in order: the same number, at least one, from every time stratum.
+
+    They are always the same, so that a policy that is too slow for all starts can be compared with others on these.
+    """
+    rng = np.random.default_rng(0)
+    strata = [np.flatnonzero(starts.stratum == stratum) for stratum in np.unique(starts.stratum)]
+    share = max(1, count // len(strata))
+    return np.concatenate([np.sort(rng.permutation(members)[:share]) for members in strata])
+
+
+def shortest_arrival(cells: np.ndarray, source: tuple[int, int], radius: float) -> np.ndarray:
+    """T_min: fewest moves from each cell into the source disc."""
+    dx, dy = np.abs(cells - np.array(source)).T
+    moves = dx + dy
+    for x in range(int(radius) + 1):  # half the disc, column by column
+        half = math.isqrt(int(radius**2) - x * x)
+        moves = np.minimum(moves, np.abs(dx - x) + np.maximum(dy - half, 0))
+    return moves
+
+
+def draw_starts(
+    plume: Plume, threshold: float, world: WorldSettings, searches: int, horizon: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Starts int64[search, 3] drawn from the start cells and all snapshots, or those with a whiff."""
+    cells = start_cells(plume, threshold, world, horizon)
+    chosen = cells[rng.integers(len(cells), size=searches)]
+    snapshots = start_snapshots(plume.field.shape[0], world, horizon)
+    time = rng.integers(snapshots, size=searches)
+    if world.start_on_whiff:
+        record = plume.whiffs(threshold)
+        time = np.array([rng.choice(np.flatnonzero(record.series(x, y)[:snapshots])) for x, y in chosen])
+    return np.column_stack([chosen, time]).astype(np.int64)
+
+
+def one_start(
+    plume: Plume, threshold: float, world: WorldSettings, start: Sequence[int] | np.ndarray | None = None
+) -> np.ndarray:
+    """The start int64[1, 3] of one search: (x, y), at snapshot 0, or (x, y, snapshot); others are refused.
+
+    By default it is the start cell that is farthest from the source.
+    """
+    if start is None:
+        cells = plume.starts(threshold, world)
+        start = cells[np.abs(cells - plume.source).sum(axis=1).argmax()]
+    snapshots, length, width = plume.field.shape
+    given = np.asarray(start)
+    whole = given.dtype.kind in "iu" and given.shape in ((2,), (3,))
+    point = np.append(given, 0)[:3].astype(np.int64) if whole else np.full(3, -1)
+    inside = bool(((point >= 0) & (point < (length, width, snapshots))).all())
+    written, grid = tuple(given.ravel().tolist()), f"{length} x {width} cells and {snapshots} snapshots"
+    require(inside, f"The start is {written}; it must be whole numbers (x, y) or (x, y, snapshot) within {grid}.")
+    return point[None]

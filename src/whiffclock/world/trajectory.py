@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from whiffclock.params import require
 from whiffclock.policy import Policy
-from whiffclock.world.loop import SearchWorld, search
+from whiffclock.world.loop import SearchWorld, modes_of, search
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +69,8 @@ class Trajectory:
 
 def trajectory(policy: Policy, world: SearchWorld, horizon: int) -> Trajectory:
     """The one search of a world, step by step, to the source or for ``horizon`` moves."""
+    whole = isinstance(horizon, int | np.integer)
+    require(whole and horizon >= 1, f"The horizon is {horizon}; it must be a whole number of moves, at least 1.")
     positions, whiffs = [], []
     modes: list[int] = []
     actions: list[int] = []
@@ -76,8 +79,8 @@ def trajectory(policy: Policy, world: SearchWorld, horizon: int) -> Trajectory:
         at, whiff = (moment.arrived_at, moment.arrived_whiff) if arrived else (moment.position, moment.whiff)
         positions.append(at[0])
         whiffs.append(bool(whiff is not None and whiff[0]))
-        modes.append(modes[-1] if arrived else int(policy.mode(moment.memory)[0]))
-        actions.append(-1 if arrived or moment.step == horizon else int(policy.act(moment.memory)[0]))
+        modes.append(modes[-1] if arrived else int(modes_of(policy, moment)[0]))
+        actions.append(-1 if arrived else int(moment.action[0]))
     smelled, places = np.array(whiffs), np.array(positions)
     step = np.arange(len(smelled))
     last = np.maximum.accumulate(np.where(smelled, step, -1))
