@@ -12,7 +12,6 @@ from types import NoneType
 import numpy as np
 import pytest
 from clock_settings import ClockSettings
-from whiffclock.runs.ensembles import TauScan
 
 import whiffclock.agents.bayes
 import whiffclock.plume.simulate.recipe
@@ -24,6 +23,7 @@ from whiffclock.plume.layouts import ReadSettings
 from whiffclock.plume.simulate.recipe import FlowSettings, SimulationSettings
 from whiffclock.recovery import BranchSettings
 from whiffclock.runs.engine import EngineSettings
+from whiffclock.runs.training import TauScan
 
 
 @dataclass(frozen=True)
