@@ -6,7 +6,7 @@ Each one fills in defaults (thresholds by name, settings, starts) and calls the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,14 +14,16 @@ import numpy as np
 
 from whiffclock.agents import files as policy_files
 from whiffclock.agents.bayes import BeliefPolicy
+from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, settings_of, start_of, taus_of
 from whiffclock.evaluation import Evaluation, own_horizon, require_fit
-from whiffclock.memory import Memory, clock
+from whiffclock.memory import Memory
 from whiffclock.params import (
     ENVIRONMENTS,
     BayesSettings,
     EvaluationSettings,
     LearningSettings,
     WorldSettings,
+    checked,
     require,
     require_threshold,
 )
@@ -31,10 +33,11 @@ from whiffclock.plume.layouts import ReadSettings
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.progress import Bar, solver_report
-from whiffclock.runs.comparison import Comparison, Contender, Row, contenders, evaluations
-from whiffclock.runs.engine import cores
-from whiffclock.runs.jobs import JobFolder, JobMemory, execute, run, threads, work_in
+from whiffclock.runs.comparison import Comparison, Row, contenders, evaluations
+from whiffclock.runs.engine import EngineSettings, cores
+from whiffclock.runs.jobs import Engine, JobFolder, JobMemory, execute, run, threads, work_in
 from whiffclock.runs.kinds import Evaluate, Given, Solve, Train
+from whiffclock.runs.training import TauScan, with_chosen_tau
 from whiffclock.world.trajectory import Trajectory, trajectory
 from whiffclock.world.worlds import PlumeWorld
 
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
 #: A detection threshold: the name of an environment, or a concentration.
 Threshold = str | float
+World = WorldSettings | Mapping[str, Any]
 
 
 def read_plume(path: Path | str, **settings: Any) -> Plume:
@@ -73,7 +77,7 @@ def read_plume(path: Path | str, **settings: Any) -> Plume:
     >>> wc.read_plume("field.npy", source=(0, 4))
     Plume(50 snapshots of 20 x 9 cells, source (0, 4), field.npy...)
     """
-    return plume_files.read_plume(Path(path), ReadSettings(**settings))
+    return plume_files.read_plume(path_of(path), ReadSettings(**settings))
 
 
 def load_policy(path: Path | str) -> Policy:
@@ -96,7 +100,7 @@ def load_policy(path: Path | str) -> Policy:
     >>> wc.load_policy("cast.npz") == policy
     True
     """
-    return policy_files.load_policy(Path(path))
+    return policy_files.load_policy(path_of(path))
 
 
 @overload
@@ -113,10 +117,12 @@ def train(
     *,
     seeds: int | Sequence[int] | None = None,
     seed: int = 0,
-    tau: int | Sequence[int] = (),
-    memory: Memory | None = None,
+    tau: int | Sequence[int] | str | None = None,
+    memory: Memory | str | None = None,
+    split_zero: bool = False,
+    literal_tau: bool = False,
     episodes: int = LearningSettings.episodes,
-    world: WorldSettings | None = None,
+    world: World | None = None,
     workers: int | None = None,
     **learning: Any,
 ) -> TablePolicy | list[TablePolicy]:
@@ -133,13 +139,15 @@ def train(
     seed
         Seed of the agent, or of the first agent of an ensemble.
     tau
-        Blank threshold of a two-Q agent, or several for more modes; none for single-Q.
+        Blank threshold of a two-Q agent, or several for more modes; "auto": chosen by a scan; none for single-Q.
     memory
         What agents remember, instead of a clock; see :mod:`whiffclock.memory`.
+    split_zero, literal_tau
+        Other readings of the clock (R6, R5); see :func:`whiffclock.clock`.
     episodes
         Training episodes. Learning rate and exploration fall over 5/6 of them, as in the paper.
     world
-        Source radius and starts.
+        Source radius and starts, as WorldSettings or a dictionary of some of them.
     workers
         Agents trained in parallel; default: as many as there are cores.
     **learning
@@ -159,48 +167,56 @@ def train(
     [TablePolicy(two-Q, 4e-06, seed 0, 999 actions), TablePolicy(two-Q, 4e-06, seed 1, 999 actions)]
     """
     settings = LearningSettings.shortened(episodes, **learning)
-    taus = (tau,) if isinstance(tau, int) else tuple(tau)
-    require(memory is None or not taus, "tau is a setting of the clock; it cannot be given with another memory.")
-    memory = memory or clock(settings.horizon, taus)
-    one = seeds is None
-    numbers = [seed] if seeds is None else range(seed, seed + seeds) if isinstance(seeds, int) else list(seeds)
-    require(len(numbers) > 0, "The number of agents to train is 0; it must be at least 1.")
+    taus, numbers = taus_of(tau), seeds_of(seeds, seed)
+    remembered = memory_of(memory, settings.horizon, taus, split_zero=split_zero, literal_tau=literal_tau)
     place = plume.fingerprint, threshold_of(threshold)
-    jobs = [Train(*place, memory, settings, world or WorldSettings(), number) for number in numbers]
-    store = JobMemory()
+    alike = Train(*place, remembered, settings, settings_of(WorldSettings, world))
+    jobs, store, engine = [replace(alike, seed=one) for one in numbers], JobMemory(), engine_of(workers)
     with Bar("episodes") as bar:
+        if taus is None:
+            jobs = with_chosen_tau(jobs, plume, TauScan.for_ensemble(len(jobs), settings), store, engine, bar)
         bar.begin("training", work_in(jobs, plume))
-        execute(jobs, plume, store, threads(workers or cores()), bar.advance)
+        execute(jobs, plume, store, engine, bar.advance)
     policies = [run(job, plume, store) for job in jobs]
-    return policies[0] if one else policies
+    return policies[0] if seeds is None else policies
+
+
+@overload
+def evaluate(policy: Policy, plume: Plume, threshold: Threshold | None = None, **settings: Any) -> Evaluation: ...
+
+
+@overload
+def evaluate(
+    policy: Sequence[Policy], plume: Plume, threshold: Threshold | None = None, **settings: Any
+) -> list[Evaluation]: ...
 
 
 def evaluate(
-    policy: Policy,
+    policy: Policy | Sequence[Policy],
     plume: Plume,
     threshold: Threshold | None = None,
     *,
-    world: WorldSettings | None = None,
+    world: World | None = None,
     **settings: Any,
-) -> Evaluation:
+) -> Evaluation | list[Evaluation]:
     """Search from every start cell, at several times, without exploration.
 
     Parameters
     ----------
     policy
-        The policy to test.
+        The policy to test, or several.
     plume
         The plume to test it in.
     threshold
         Name or concentration; default: the one that the policy was trained with.
     world
-        Source radius and starts.
+        Source radius and starts, as WorldSettings or a dictionary of some of them.
     **settings
         ``snapshots`` (start times per cell), ``seed``, ``gamma`` and ``horizon`` (longest search).
 
     Returns
     -------
-    Evaluation
+    Evaluation, or a list of them for several policies
         ``mean(metric)`` and ``standard_error(metric)`` for "G", "T_min/T" and "f+"; ``to_xarray()`` has every search.
 
     Examples
@@ -212,11 +228,14 @@ def evaluate(
     >>> 0 < result.mean("f+") <= 1
     True
     """
-    how = EvaluationSettings(**settings)
-    at = threshold_of(threshold, policy)
-    test = Evaluate(Given.of(policy), plume.fingerprint, at, world or WorldSettings(), how)
+    how, region = EvaluationSettings(**settings), settings_of(WorldSettings, world)
+    chosen = [one for _, one in policies_of(policy)]
+    thresholds = [threshold_of(threshold, one) for one in chosen]
+    pairs = zip(chosen, thresholds, strict=True)
+    tests = [Evaluate(Given.of(one), plume.fingerprint, at, region, how) for one, at in pairs]
     with Bar("searches") as bar:
-        return evaluations([test], plume, JobMemory(), threads(1), bar)[0]
+        results = evaluations(tests, plume, JobMemory(), engine_of(None), bar)
+    return results if isinstance(policy, list | tuple) else results[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -255,7 +274,7 @@ def compare(
     thresholds: Sequence[Threshold] | Threshold | None = None,
     *,
     everywhere: bool = False,
-    world: WorldSettings | None = None,
+    world: World | None = None,
     **settings: Any,
 ) -> ComparisonTable:
     """Evaluate policies and cast-and-surge, at its best angle, on the same starts.
@@ -272,7 +291,7 @@ def compare(
     everywhere
         Test every policy in all of them, not only in the one it was trained in.
     world
-        Source radius and starts.
+        Source radius and starts, as WorldSettings or a dictionary of some of them.
     **settings
         ``snapshots``, ``seed``, ``gamma`` and ``horizon``, as in :func:`evaluate`.
 
@@ -290,20 +309,19 @@ def compare(
     >>> [row.agent for row in table.rows]
     ['short', 'long', 'cast-and-surge']
     """
-    if isinstance(policies, Mapping):
-        ensembles = [(name, [*some] if isinstance(some, Sequence) else [some]) for name, some in policies.items()]
-        named = [Contender(name, Given.of(one), one.threshold) for name, some in ensembles for one in some]
-    else:
-        named = contenders(policies)
-    require(bool(named), "There is no policy to compare.")
+    given = policies_of(policies)
+    named = contenders([policy for _, policy in given])
+    if isinstance(policies, Mapping):  # whose names are the user's
+        named = [replace(one, name=name or "") for one, (name, _) in zip(named, given, strict=True)]
     if thresholds is None:
         thresholds = sorted({one.trained for one in named if one.trained is not None})
         require(bool(thresholds), "None of the policies has a threshold of its own; give the thresholds to test at.")
     at = [threshold_of(one) for one in ([thresholds] if isinstance(thresholds, str | float) else thresholds)]
     how = EvaluationSettings(**settings)
-    comparison = Comparison(plume, named, at, world or WorldSettings(), how, everywhere)
+    region, everywhere = settings_of(WorldSettings, world), checked("everywhere", everywhere, bool)
+    comparison = Comparison(plume, named, at, region, how, everywhere)
     with Bar("searches") as bar:
-        return ComparisonTable(tuple(comparison.rows(JobMemory(), threads(cores()), bar)))
+        return ComparisonTable(tuple(comparison.rows(JobMemory(), engine_of(None), bar)))
 
 
 def search(
@@ -313,7 +331,7 @@ def search(
     threshold: Threshold | None = None,
     *,
     horizon: int | None = None,
-    world: WorldSettings | None = None,
+    world: World | None = None,
 ) -> Trajectory:
     """One search, step by step.
 
@@ -330,7 +348,7 @@ def search(
     horizon
         Largest number of moves; default: that of the policy's training.
     world
-        Source radius and starts.
+        Source radius and starts, as WorldSettings or a dictionary of some of them.
 
     Returns
     -------
@@ -346,18 +364,13 @@ def search(
     >>> found.to_xarray()["clock"].dims
     ('step',)
     """
-    world, at = world or WorldSettings(), threshold_of(threshold, policy)
-    require_fit(policy, world)
+    region, at = settings_of(WorldSettings, world), threshold_of(threshold, policy)
+    require_fit(policy, region)
     if start is None:
-        cells = plume.starts(at, world)
+        cells = plume.starts(at, region)
         start = cells[np.abs(cells - plume.source).sum(axis=1).argmax()]
-    point = np.array([*start, 0][:3])
-    snapshots, length, width = plume.field.shape
-    inside = len(start) in (2, 3) and bool(((point >= 0) & (point < (length, width, snapshots))).all())
-    grid = f"{length} x {width} cells and {snapshots} snapshots"
-    require(inside, f"The start is {tuple(start)}; it must be (x, y) or (x, y, snapshot) within {grid}.")
-    record = plume.whiffs(at).world(world)
-    return trajectory(policy, PlumeWorld(record, point[None]), horizon or own_horizon(policy))
+    record, point = plume.whiffs(at).world(region), np.array([start_of(start, plume)])
+    return trajectory(policy, PlumeWorld(record, point), own_horizon(policy) if horizon is None else horizon)
 
 
 def solve_bayes(
@@ -366,7 +379,7 @@ def solve_bayes(
     *,
     seconds: float | None = None,
     backups: int | None = None,
-    world: WorldSettings | None = None,
+    world: World | None = None,
     **model: Any,
 ) -> BeliefPolicy:
     """The quasi-optimal Bayesian agent: alpha vectors of the search as a POMDP, by SARSOP.
@@ -380,7 +393,7 @@ def solve_bayes(
     seconds, backups
         When to stop; default: after 60 seconds. Only a number of backups gives the same agent every time.
     world
-        Source radius and starts.
+        Source radius and starts, as WorldSettings or a dictionary of some of them.
     **model
         ``discount`` and ``floor`` (smallest probability of a whiff, and of a blank).
 
@@ -401,7 +414,7 @@ def solve_bayes(
     if seconds is None and backups is None:
         seconds = SolverSettings.seconds
     solver, assumed = SolverSettings(seconds=seconds, backups=backups), BayesSettings(**model)
-    job = Solve(plume.fingerprint, threshold_of(threshold), world or WorldSettings(), assumed, solver)
+    job = Solve(plume.fingerprint, threshold_of(threshold), settings_of(WorldSettings, world), assumed, solver)
     with Bar("") as bar:
         bar.begin("solving", seconds or backups)
         return job.solved(plume, solver_report(bar, solver))[0]
@@ -446,9 +459,9 @@ def reproduce(
 
     chosen = parse_figures(None if figures is None else ",".join(figures))
     study = Study(plume or builtin_plume(), profile_named(profile) if isinstance(profile, str) else profile)
-    place, most = Path(folder), workers or cores()
+    place, store = path_of(folder, "folder"), JobFolder(path_of(folder, "folder") / "runs")
     with Bar("searches") as bar:
-        return reproduce_into(place, study, chosen, JobFolder(place / "runs"), threads(most), bar, most).done.datasets
+        return reproduce_into(place, study, chosen, store, engine_of(workers), bar, workers or cores()).done.datasets
 
 
 def sweep(
@@ -484,7 +497,12 @@ def sweep(
     grid, store = Sweep.of(settings), JobMemory() if folder is None else JobFolder(Path(folder) / "runs")
     with Bar("episodes") as bar:
         bar.begin("sweeping", grid.work(store))
-        return grid.run(store, threads(workers or cores()), bar.advance)
+        return grid.run(store, engine_of(workers), bar.advance)
+
+
+def engine_of(workers: int | None) -> Engine:
+    """Threads, by default one per core."""
+    return threads(EngineSettings(workers=workers).at_once)
 
 
 def threshold_of(threshold: Threshold | None, policy: Policy | None = None) -> float:

@@ -132,7 +132,7 @@ def _traits(given: Given) -> dict[str, str]:
     if isinstance(policy, TablePolicy):
         traits["memory"] = {name: value for name, value in policy.memory.changed.items() if name != "maker"}
         if traits["memory"].get("length") == traits.get("learning", {}).get("horizon"):
-            del traits["memory"]["length"]
+            traits["memory"].pop("length", None)
     return dict(_flat(traits)) | ({} if "seed" in made else {"digest": given.digest[:6]})
 
 
