@@ -55,7 +55,7 @@ def test_the_package_imports_nothing_heavy():
 
 
 def interrupted(folder, capsys):
-    with pytest.raises(typer.Exit) as caught, opt.job_bar("training", 10, folder):
+    with pytest.raises(typer.Exit) as caught, opt.job_bar(folder, "episodes"):
         raise KeyboardInterrupt
     assert caught.value.exit_code == 130
     return capsys.readouterr().err

@@ -16,11 +16,13 @@ from whiffclock.memory import MAKERS, Memory, parse_memory
 from whiffclock.params import Settings, Valid, checked, require
 from whiffclock.plain_values import plain, shown
 from whiffclock.plume import Plume
-from whiffclock.policy import Policy
+from whiffclock.policy import Policy, require_policy
 
 Kind = TypeVar("Kind", bound=Settings)
 _Seed = Annotated[int, Valid("The seed is {}", ge=0)]
-_Agents = Annotated[int, Valid("The number of agents is {}", ge=1, le=100_000)]
+_Agents = Annotated[
+    int, Valid("The number of agents is {}", ge=1, le=100_000, must="be at least one and at most 100,000")
+]
 
 
 def seeds_of(seeds: int | Sequence[int] | None, seed: int = 0) -> list[int]:
@@ -159,8 +161,7 @@ def _each_policy(given: Any) -> Iterator[Policy]:
         for one in given:
             yield from _each_policy(one)
         return
-    kinds = "a policy, a list of them, or a dictionary from names to policies"
-    require(hasattr(given, "act"), f"{shown(given)} is not a policy; give {kinds} (load_policy reads a file).")
+    require_policy(given)
     yield given
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
-from whiffclock.params import InputError, LearningSettings, environment_name, require, require_range
+from whiffclock.params import LearningSettings, environment_name
 
 Learning = Annotated[LearningSettings, OptionGroup({"bootstrap_at_horizon": OptionSpec(name="bootstrap")})]
 
@@ -49,22 +49,16 @@ def train(
     Example: whiffclock train -e sparse --tau 10 --seeds 5 --episodes 300000
     """
     from whiffclock.archive import require_writable
-    from whiffclock.memory import parse_memory
+    from whiffclock.arguments import memory_of, seeds_of, taus_of
     from whiffclock.runs.jobs import execute, missing, run, work_in
     from whiffclock.runs.kinds import Train
     from whiffclock.runs.training import PolicyFolder, TauScan, policy_path, with_chosen_tau
     from whiffclock.world.starts import start_cells
 
-    require(seeds >= 1, f"--seeds is {seeds}; at least one agent is needed.")
-    require(first_seed >= 0, f"The seed is {first_seed}; it must be 0 or more.")
-    require_range("--seeds", seeds, 1, 100_000)
-    require_range("--first-seed", first_seed)
     decay = LearningSettings.shortened(learning.episodes).alpha_decay if decay is None else decay
     learning = replace(learning, alpha_decay=decay, epsilon_decay=decay)
-    taus = parse_taus(tau)
-    require(memory.startswith("clock") or tau is None, f"--tau is a setting of the clock; the memory is {memory}.")
-    options = {"taus": taus or (), "split_zero": split_zero, "literal_tau": literal_tau}
-    remembered = parse_memory(memory, length=learning.horizon, **options)
+    taus, numbers = taus_of(tau), seeds_of(seeds, first_seed)
+    remembered = memory_of(memory, learning.horizon, taus, split_zero=split_zero, literal_tau=literal_tau)
     thresholds = opt.parse_thresholds(environment)
     field = plume.open()
     for place in (out, store or out):
@@ -74,11 +68,11 @@ def train(
     jobs = [
         Train(field.fingerprint, threshold, remembered, learning, world, seed)
         for threshold in dict.fromkeys(thresholds)
-        for seed in range(first_seed, first_seed + seeds)
+        for seed in numbers
     ]
     with engine.open(opt.say) as pool, opt.job_bar(out, "episodes") as bar:
         if taus is None:
-            scan = TauScan.for_ensemble(seeds, learning)
+            scan = TauScan.for_ensemble(len(numbers), learning)
             jobs = with_chosen_tau(jobs, field, scan, PolicyFolder(out, [], store), pool, bar)
         folder = PolicyFolder(out, jobs, store, force=force)
         bar.begin(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field))
@@ -104,15 +98,3 @@ def train(
             for job, curve in zip(jobs, curves, strict=True)
         ]
     )
-
-
-def parse_taus(text: str | None) -> tuple[int, ...] | None:
-    """Blank thresholds; ``None`` means that they are to be chosen."""
-    if text is None:
-        return ()
-    if text == "auto":
-        return None
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError as error:
-        raise InputError(f"--tau is {text!r}; it must be 'auto' or whole numbers such as 10 or 5,20.") from error
