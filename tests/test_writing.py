@@ -10,11 +10,10 @@ import time
 import numpy as np
 import pytest
 
-from whiffclock import partial
-from whiffclock.archive import require_writable, write_npz, write_whole
+from whiffclock import archive
+from whiffclock.archive import leftovers, require_writable, temporary_place, write_npz, write_whole
 from whiffclock.cli import app
 from whiffclock.params import InputError
-from whiffclock.partial import leftovers, partial_place, remove_leftovers
 from whiffclock.plume.writing import write_plume
 
 WHIFFCLOCK = (sys.executable, "-m", "whiffclock")
@@ -44,12 +43,13 @@ def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path, monkeypa
     writer = subprocess.Popen([sys.executable, "-c", KILLED, tmp_path / "a.npz"], **how)
     writer.stdout.readline()
     (left,) = tmp_path.iterdir()
-    os.utime(left, (then := time.time() - 5, then))
+    os.utime(left, (then := time.time() - 3600, then))
     write_whole(tmp_path / "b.npz", lambda file: file.write(b"b"))
     assert left.exists()  # its writer lives, old as it is
     writer.kill()
     writer.communicate()
-    monkeypatch.setattr(partial, "_cleaned", set())
+    monkeypatch.setattr(archive, "_cleaned", set())
+    os.utime(left, (then := time.time() - 2 * 86400, then))
     write_whole(tmp_path / "b.npz", lambda file: file.write(b"b"))
     assert [path.name for path in tmp_path.iterdir()] == ["b.npz"]
 
@@ -58,14 +58,13 @@ def test_what_is_young_or_not_ours_is_kept(tmp_path):
     for name in (".a.npz.01234567.partial", ".profile", ".a.partial", "a.01234567.partial"):
         (tmp_path / name).touch()
     (tmp_path / ".b.01234567.partial").symlink_to("nowhere")
-    remove_leftovers(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 5
+    assert leftovers(tmp_path) == []
     for path in tmp_path.iterdir():
         if not path.is_symlink():
             aged(path)
     assert [path.name for path in leftovers(tmp_path)] == [".a.npz.01234567.partial"]
-    remove_leftovers(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 4
+    write_whole(tmp_path / "c", lambda file: None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".a.partial", ".b.01234567.partial", ".profile", "a.01234567.partial", "c"]
 
 
 def test_a_folder_to_which_threads_still_write_is_removed(tmp_path, monkeypatch):
@@ -78,9 +77,9 @@ def test_a_folder_to_which_threads_still_write_is_removed(tmp_path, monkeypatch)
             (path / "late").unlink()
             path.rmdir()
 
-    monkeypatch.setattr(partial.shutil, "rmtree", rmtree)
-    monkeypatch.setattr(partial, "_PAUSE", 0)
-    with pytest.raises(KeyboardInterrupt), partial_place(tmp_path / "a.zarr", folder=True):
+    monkeypatch.setattr(archive.shutil, "rmtree", rmtree)
+    monkeypatch.setattr(archive, "_PAUSE", 0)
+    with pytest.raises(KeyboardInterrupt), temporary_place(tmp_path / "a.zarr", folder=True):
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
 
