@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -77,12 +77,19 @@ class Label:
 
     @classmethod
     def from_text(cls, text: str) -> Label:
-        """Inverse of :meth:`to_text`."""
+        """Inverse of :meth:`to_text`; the description is plain already, which would take long to find out."""
         identity, _, more = text.partition("\n")
         written = read_json(identity, "its label") | read_json(more, "its label")
-        label = convert(written, cls, "its label is wrong")
-        label.__dict__["identity"] = identity
+        label = object.__new__(cls)
+        label.__dict__.update(convert(written, _Written, "its label is wrong"), identity=identity)
         return label
+
+
+class _Written(TypedDict):
+    kind: str
+    description: dict[str, Any]
+    format: int
+    version: str
 
 
 @dataclass(frozen=True)
