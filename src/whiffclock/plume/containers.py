@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, reading, require_npy
-from whiffclock.hdf5 import require_hdf5
+from whiffclock.hdf5 import DEEPEST, require_hdf5
 from whiffclock.params import require
 from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
@@ -144,11 +144,13 @@ def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
     import xarray
     import zarr
 
-    how: Any = {"decode_times": False, "cache": False, "consolidated": False}
-    how["use_zarr_fill_value_as_mask"] = False  # in Zarr version 2 it is only the value of blocks without a file
     try:
         with warnings.catch_warnings(action="ignore"):
-            data = xarray.open_dataset(path, engine="zarr", **how)
+            raw = xarray.open_dataset(path, engine="zarr", decode_cf=False, cache=False, consolidated=False)
+            for variable in raw.variables.values():
+                if not variable.attrs.get("_FillValue", 1):  # in version 2 zeros are the default of Zarr, not missing
+                    del variable.attrs["_FillValue"]
+            data = xarray.decode_cf(raw, decode_times=False)
     except (KeyError, ValueError, FileNotFoundError):  # no dimension names, or a single array
         data = xarray.Dataset()
     if data.variables:
@@ -159,7 +161,7 @@ def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
         require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
         return Found(str(path), node, shape_axes(node.shape), node.chunks)
     with warnings.catch_warnings(action="ignore"):  # about files in a store that are no part of it
-        arrays = {name: item for name, item in node.members(max_depth=None) if isinstance(item, zarr.Array)}
+        arrays = {name: item for name, item in node.members(max_depth=DEEPEST) if isinstance(item, zarr.Array)}
     name = choose_key(path, key, arrays)
     array = arrays[name]
     known = _known(path, name, dict(array.attrs), dict(node.attrs))

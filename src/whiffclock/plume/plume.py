@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from whiffclock.plume.whiffs import Field
 
 
+#: Longest origin of a plume.
+MOST_CHARACTERS = 2000
+
+
 @dataclass(frozen=True)
 class Absent:
     """Stands for the field of a plume whose concentrations are in another process."""
@@ -58,6 +62,8 @@ class Plume:
         (x, y), (_, length, width) = self.source, shape
         inside = 0 <= x < length and 0 <= y < width
         self._require(inside, f"the source ({x}, {y}) lies outside the grid of {length} x {width} cells.")
+        short = len(self.origin) <= MOST_CHARACTERS
+        require(short, f"The origin of a plume has {len(self.origin):,} characters, and {MOST_CHARACTERS:,} are allowed.")
         highest, fingerprint = self._survey()
         object.__setattr__(self, "highest", highest)
         object.__setattr__(self, "fingerprint", fingerprint)
