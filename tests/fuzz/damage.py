@@ -216,6 +216,8 @@ def values(path, rng, deliberate=False):
     """Values of an array are changed, with a correct checksum."""
     with np.load(path) as archive:
         arrays = dict(archive)
+        label = archive.zip.comment
+    arrays |= {"label": np.array(label.decode())} if label else {}
     names = sorted(name for name in arrays if name != "digest")
     name = names[rng.integers(len(names))]
     array = arrays[name]
@@ -226,7 +228,10 @@ def values(path, rng, deliberate=False):
     if deliberate:
         write_npz(path, arrays)
     else:
+        label = str(arrays.pop("label", "")).encode()
         np.savez_compressed(path, **arrays)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.comment = label
     return f"{name}: {values.__doc__}"
 
 

@@ -62,6 +62,7 @@ class Plume:
         (x, y), (_, length, width) = self.source, shape
         inside = 0 <= x < length and 0 <= y < width
         self._require(inside, f"the source ({x}, {y}) lies outside the grid of {length} x {width} cells.")
+        object.__setattr__(self, "origin", self.origin.encode("utf-8", "replace").decode())  # as all files can hold it
         short = len(self.origin) <= MOST_CHARACTERS
         require(short, f"The origin of a plume has {len(self.origin):,} characters, and {MOST_CHARACTERS:,} are allowed.")
         highest, fingerprint = self._survey()

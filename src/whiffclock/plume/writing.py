@@ -39,7 +39,7 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
         write_npz(path, {"field": np.asarray(plume.field), **about})
         return
     if path.suffix == ".zarr":
-        replaced = not path.exists() or is_zarr(path)
+        replaced = not os.path.lexists(path) or is_zarr(path)
         require(replaced, f"{path} exists and is not a Zarr store; it is not replaced.")
     else:
         require(not path.is_dir(), f"{path} is a folder; it cannot be replaced by a file.")

@@ -86,7 +86,9 @@ class SimulationSettings(Settings):
         super().__post_init__()
         require_positive(self, "length", "width", "steps")
         require(self.snapshots >= 2, f"The number of snapshots is {self.snapshots}; it must be at least 2.")
-        _require_not_negative(self, "spin_up", "fill", "seed")
+        _require_not_negative(self, "seed")
+        for name in ("spin_up", "fill"):
+            require_range(name, getattr(self, name), 0, 10**7)
         require_memory(4 * self.snapshots * self.length * self.width, "A plume of this size")
         require_memory(100 * math.prod(self.flow.points), "A flow with this many points")
         for name in ("source_height", "slice_height"):
