@@ -1,6 +1,8 @@
 """Files of named arrays (``.npz``): written whole or not at all, checked when read, never pickled.
 
-A file is written under a hidden name beside its own and then renamed, so that there is the old one or the new one. For files of every kind: what is not a regular file is not opened (:func:`require_file`), sizes are checked before
+A file is written under a hidden name beside its own and then renamed, so that there is the old one or the new one.
+
+For files of every kind: what is not a regular file is not opened (:func:`require_file`), sizes are checked before
 anything is unpacked (:func:`require_plausible`), and whatever goes wrong becomes one sentence (:func:`reading`).
 """
 
@@ -130,8 +132,8 @@ def read_label(path: Path) -> str:
     with reading(path, "a file of arrays"), path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - _ZIP_END_BYTES - _LONGEST_LABEL))
-        before, end, after = file.read().rpartition(_ZIP_END)
-        return after[_ZIP_END_BYTES - len(_ZIP_END) :].decode("ascii")
+        end = file.read().rpartition(_ZIP_END)[2]
+        return end[_ZIP_END_BYTES - len(_ZIP_END) :].decode("ascii")
 
 
 def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], path: Path) -> None:
@@ -248,9 +250,8 @@ def read_json(text: np.ndarray | str, name: str) -> dict[str, Any]:
 
     if isinstance(text, np.ndarray):
         require(text.shape == () and text.dtype.kind == "U", f"{name} is not a text")
-        text = text.item()
     try:
-        value: Any = msgspec.json.decode(text)
+        value: Any = msgspec.json.decode(str(text))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is not JSON") from error
     require(isinstance(value, dict), f"{name} is not a JSON object")

@@ -1,7 +1,7 @@
 """HDF5 files of any origin: what is refused before a library reads them.
 
-HDF5 reads other files where a file says so: through links, raw storage and virtual arrays. A missing source of a virtual
-array is read as zeros, a pipe waits forever.
+HDF5 reads other files where a file says so: through links, raw storage and virtual arrays. A missing part of a virtual
+array is read as zeros, and a pipe waits forever.
 """
 
 from pathlib import Path

@@ -64,7 +64,9 @@ class Plume:
         self._require(inside, f"the source ({x}, {y}) lies outside the grid of {length} x {width} cells.")
         object.__setattr__(self, "origin", self.origin.encode("utf-8", "replace").decode())  # as all files can hold it
         short = len(self.origin) <= MOST_CHARACTERS
-        require(short, f"The origin of a plume has {len(self.origin):,} characters, and {MOST_CHARACTERS:,} are allowed.")
+        require(
+            short, f"The origin of a plume has {len(self.origin):,} characters, and {MOST_CHARACTERS:,} are allowed."
+        )
         highest, fingerprint = self._survey()
         object.__setattr__(self, "highest", highest)
         object.__setattr__(self, "fingerprint", fingerprint)
@@ -175,8 +177,8 @@ def _own_array(values: Any) -> np.ndarray:
     copy = np.array(values, order="C")
     if names in ([], [f"dim_{i}" for i in range(copy.ndim)]):  # xarray's own names say nothing
         return copy
-    axes = named_axes(names)
-    require(axes is not None, f"The dimensions of the field are {', '.join(names)}; they must be t, x and y.")
+    axes = named_axes(names) or ""
+    require(bool(axes), f"The dimensions of the field are {', '.join(names)}; they must be t, x and y.")
     return np.ascontiguousarray(copy.transpose([axes.index(letter) for letter in "txy"]))
 
 
