@@ -45,7 +45,7 @@ def test_seeds(seeds, seed, found):
 @pytest.mark.parametrize(
     ("seeds", "seed", "sentence"),
     [
-        (0, 0, "The number of agents is 0; it must be at least one and at most 100,000."),
+        (0, 0, "The number of agents is 0; it must be at least 1 and at most 100000."),
         (2.5, 0, "seeds is 2.5; it must be a whole number."),
         (True, 0, "seeds is True; it must be a whole number."),
         ("3", 0, "seeds is '3'; it must be a whole number."),

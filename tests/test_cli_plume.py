@@ -44,6 +44,14 @@ def folder(plume, tmp_path_factory):
     return made
 
 
+def test_a_calibration_too_short_to_measure_is_null_in_json(run, tmp_path):
+    write_plume(standin_plume(snapshots=60, length=6, width=11, seed=1), tmp_path / "a.npz")
+    done = run("calibrate", tmp_path / "a.npz", tmp_path / "b.npz", "--target", "dns", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout, parse_constant=pytest.fail)["thresholds"]
+    assert [row["before"] for row in rows] == [None] * len(rows)
+
+
 def test_inspect_prints_tables_and_draws_a_page(run, folder, plume):
     done = run("inspect", folder / "a.npz", "--out", folder / "pages/a.png")
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,6 @@
 """Plume files of every layout that is around, small, made here; and files that are broken on purpose."""
 
+import json
 import os
 import tracemalloc
 
@@ -11,8 +12,10 @@ import scipy.io
 import xarray
 import zarr
 
+from whiffclock.archive import write_npz
 from whiffclock.params import InputError
 from whiffclock.plume import Plume, files
+from whiffclock.plume.containers import VARIABLE
 from whiffclock.plume.files import ReadSettings, read_plume, write_plume
 from whiffclock.plume.layouts import LAYOUTS, PAPER_SHAPE, Layout, grid_axes, named_axes, shape_axes
 from whiffclock.plume.standin import standin_plume
@@ -430,3 +433,82 @@ def test_bad_settings_are_refused(how):
     assert "\n" not in str(caught.value)
     good = ReadSettings(crop=(0, 1, 2, 3))
     assert ReadSettings.from_dict(good.to_dict()) == good
+
+
+def test_zeros_of_zarr_version_2_are_values(tmp_path):
+    group = zarr.create_group(tmp_path / "a.zarr", zarr_format=2)
+    how = {"chunks": (10, *FIELD.shape[1:]), "fill_value": 0, "attributes": {"_ARRAY_DIMENSIONS": ["t", "x", "y"]}}
+    values = np.where(np.median(FIELD) < FIELD, FIELD, 0)
+    group.create_array("odor", shape=FIELD.shape, dtype=FIELD.dtype, **how)[:] = values
+    assert read_plume(tmp_path / "a.zarr") == Plume.from_array(values)
+
+
+def test_our_zarr_without_names_of_dimensions_is_read_as_it_was_written_and_checked(tmp_path):
+    before, path = Plume.from_array(FIELD, (1, 2), "mine"), tmp_path / "a.zarr"
+    write_plume(before, path)
+    about = path / VARIABLE / "zarr.json"
+    facts = json.loads(about.read_text())
+    del facts["dimension_names"]
+    about.write_text(json.dumps(facts))
+    read = read_plume(path)
+    assert (read, read.source, read.origin) == (before, (1, 2), "mine")
+    zarr.open(path, mode="r+")[VARIABLE][0, 0, 0] = 7
+    with pytest.raises(InputError, match="its values have the fingerprint"):
+        read_plume(path)
+
+
+def test_an_origin_is_one_line_of_a_moderate_length(tmp_path):
+    with pytest.raises(InputError, match="origin of a plume has 100,000 characters, and 2,000 are allowed"):
+        Plume.from_array(FIELD, origin="o" * 100_000)
+    write_npz(tmp_path / "a.npz", {"field": FIELD, "source": np.array([0, 1]), "origin": np.array("o" * 100_000)})
+    with pytest.raises(InputError, match=r"a\.npz: The origin of a plume has 100,000 characters"):
+        read_plume(tmp_path / "a.npz")
+
+
+# Arrays
+
+
+def test_a_plume_keeps_its_own_copy_of_an_array():
+    values = FIELD.copy()
+    plume = Plume.from_array(values)
+    before = plume.whiffs(1e-6).words.copy()
+    values[:] = 0
+    again = Plume.from_array(FIELD)
+    assert plume.field.max() > 0
+    assert np.array_equal(plume.whiffs(1e-6).words, before)
+    assert np.array_equal(plume.field, again.field)
+
+
+def test_an_array_that_is_mapped_from_a_file_to_be_read_stays_there(tmp_path):
+    np.save(tmp_path / "a.npy", FIELD)
+    assert isinstance(Plume.from_array(np.load(tmp_path / "a.npy", mmap_mode="r")).field, np.memmap)
+    assert not isinstance(Plume.from_array(np.load(tmp_path / "a.npy", mmap_mode="r+")).field, np.memmap)
+
+
+def test_names_of_dimensions_say_their_order():
+    plume = Plume.from_array(FIELD)
+    for names in (("time", "y", "x"), ("y", "t", "x"), ("x", "y", "frame")):
+        letters = ["t" if name in ("time", "frame") else name for name in names]
+        turned = FIELD.transpose(["txy".index(letter) for letter in letters])
+        assert Plume.from_array(xarray.DataArray(turned, dims=names)) == plume
+    assert Plume.from_array(xarray.DataArray(FIELD)) == plume
+    with pytest.raises(InputError, match="dimensions of the field are time, row, column; they must be t, x and y"):
+        Plume.from_array(xarray.DataArray(FIELD, dims=("time", "row", "column")))
+
+
+def test_masked_values_are_refused():
+    with pytest.raises(InputError, match="masked values"):
+        Plume.from_array(np.ma.masked_less(FIELD, np.median(FIELD)))
+    assert Plume.from_array(np.ma.array(FIELD)) == Plume.from_array(FIELD)
+
+
+@pytest.mark.parametrize("source", [(1, 2, 3), (1,), 1, "12", (1.5, 2), (None, 2), (float("nan"), 1)])
+def test_a_source_is_a_cell(source):
+    with pytest.raises(InputError, match="must be a cell: two whole numbers"):
+        Plume.from_array(FIELD, source)
+    assert Plume.from_array(FIELD, np.array([1, 2])).source == (1, 2)
+
+
+def test_cells_that_no_memory_holds_are_refused_before_any_work():
+    with pytest.raises(InputError, match=r"A copy of the field would take .* GiB of memory"):
+        Plume.from_array(np.broadcast_to(np.float32(1), (10**6, 10**4, 10**4)))

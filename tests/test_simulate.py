@@ -229,3 +229,11 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, name):
 def test_impossible_simulations_are_refused(make, says):
     with pytest.raises(InputError, match=says):
         make()
+
+
+@pytest.mark.parametrize("name", ["spin_up", "fill"])
+def test_a_simulation_that_would_never_end_is_refused(name):
+    with pytest.raises(InputError, match=f"{name} is {2**63 - 1}; it must"):
+        SimulationSettings(**{name: 2**63 - 1})
+    with pytest.raises(InputError, match=f"{name} is -1"):
+        SimulationSettings(**{name: -1})

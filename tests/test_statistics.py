@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from whiffclock.params import ENVIRONMENTS, InputError
 from whiffclock.plume import Plume, dns
-from whiffclock.plume.correlation import Following
+from whiffclock.plume.correlation import FOLLOWING_LAGS, Following, following_flow
 from whiffclock.plume.durations import complete_runs, distribution, power_law
 from whiffclock.plume.statistics import full_width, plume_statistics
 
@@ -210,3 +210,16 @@ def test_a_plume_too_short_for_a_figure_is_not_judged_by_it(plume):
     assert rows["map at 1e-6, x >= 3, RMSE"].met is not None
     with pytest.raises(InputError, match="DNS statistics are at the threshold 3e-06"):
         dns.beside_dns(plume_statistics(plume, 5e-6))
+
+
+def test_a_peak_between_cells_is_that_of_the_parabola_through_its_neighbours():
+    class Parabola:
+        """A core whose correlation at each lag is a parabola around the displacement of a flow at 0.87."""
+
+        def correlation(self, dx, lag):
+            return 0.8 - 0.01 * (dx - 0.87 * lag) ** 2
+
+    found = following_flow(Parabola())
+    assert found.displacement == pytest.approx([0.87 * lag for lag in FOLLOWING_LAGS], abs=1e-9)
+    assert found.correlation == pytest.approx([0.8] * len(FOLLOWING_LAGS), abs=1e-12)
+    assert found.speed == pytest.approx(0.87)

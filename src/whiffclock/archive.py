@@ -1,5 +1,7 @@
 """Files of named arrays (``.npz``): written whole or not at all, checked when read, never pickled.
 
+A file is written under a hidden name beside its own and then renamed, so that there is the old one or the new one.
+
 For files of every kind: what is not a regular file is not opened (:func:`require_file`), sizes are checked before
 anything is unpacked (:func:`require_plausible`), and whatever goes wrong becomes one sentence (:func:`reading`).
 """
@@ -8,10 +10,10 @@ import errno
 import hashlib
 import io
 import math
-import mmap
 import os
+import shutil
 import stat
-import struct
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -23,18 +25,21 @@ import numpy as np
 from numpy.lib import format as npy
 
 from whiffclock.params import MOST_BYTES, InputError, T, convert, require
-from whiffclock.partial import partial_place
 
 #: From this size on, contents may be at most this many times as large as their file.
 _LARGE, _TIMES = 2**30, 1000
 _LONGEST_TOML = 2**20
 _LONGEST_NPY_HEADER = 10_240  # more than numpy accepts
 _NPY_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-_FIRST_BYTES = 8192
-_ZIP_END = b"PK\x05\x06" + bytes(18)  # the end of a zip file: its mark, and no comment
-_HEAP = b"GCOL\1\0\0\0"  # the beginning of a global heap in HDF5
-#: The array with the digest of all others in its file.
-DIGEST = "digest"
+_ZIP_END, _ZIP_END_BYTES, _LONGEST_LABEL = b"PK\5\6", 22, 65_535  # what a zip file ends with, before its comment
+#: Seconds after which what is not finished counts as left by a writer that was killed.
+_DAY = 86_400.0
+_TRIES, _PAUSE = 50, 0.1
+_cleaned: set[Path] = set()
+#: The array with the digest of all others in its file, and the text that is the comment of the zip file.
+DIGEST, LABEL = "digest", "label"
+#: What the digest at the end of a file begins with, and how long it is.
+_END, _END_BYTES = b"whiffclock ", 43
 
 
 def require_file(path: Path, what: str = "file") -> None:
@@ -86,47 +91,14 @@ def _reason(error: Exception) -> str:
     return ": its text is not UTF-8" if isinstance(error, UnicodeDecodeError) else ""
 
 
-def require_plausible(unpacked: int, path: Path, what: str = "its contents") -> None:
-    """Refuse contents that are impossibly large for their file (or folder), before they are unpacked."""
+def require_plausible(unpacked: int, path: Path, what: str = "its contents", others: Collection[Path] = ()) -> None:
+    """Refuse contents that are impossibly large for their files (or folder), before they are unpacked."""
     if unpacked < _LARGE:
         return
-    files = path.rglob("*") if path.is_dir() else [path]
+    files = path.rglob("*") if path.is_dir() else [path, *others]
     there = sum(file.stat().st_size for file in files if file.is_file())
     claim = f"{what} should take {unpacked / 2**30:,.1f} GiB"
     require(unpacked <= _TIMES * there, f"{claim}, and the file has {there:,} bytes.")
-
-
-def require_hdf5(path: Path, what: str) -> None:
-    """Refuse other files than HDF5; h5netcdf would leave a partial object that raises when it is collected."""
-    import h5py
-
-    with reading(path, what):
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            _require_heaps(content)
-        with h5py.File(path, "r") as opened:
-            dict(opened.attrs)
-            opened.visititems(_require_dimensions)
-
-
-def _require_dimensions(name: str, item: Any) -> None:
-    """Refuse an array with more or fewer names of dimensions than dimensions, with which HDF5 overwrites memory."""
-    if "DIMENSION_LIST" in item.attrs:
-        named = item.attrs.get_id("DIMENSION_LIST").shape
-        require(named == (len(getattr(item, "shape", None) or ()),), f"the dimensions of {name} are damaged")
-
-
-def _require_heaps(content: mmap.mmap) -> None:
-    """Refuse an HDF5 file if a string in one of its heaps has no size or exceeds the heap: HDF5 may never return."""
-    at = content.find(_HEAP)
-    while at >= 0:
-        end = at + int.from_bytes(content[at + 8 : at + 16], "little")
-        place = at + 16
-        while place + 16 <= min(end, len(content)):
-            index, size = struct.unpack("<H6xQ", content[place : place + 16])
-            step = 16 + -(-size // 8) * 8 if index else size  # index 0 is free space, its header included
-            require(0 < step <= end - place, "a list of strings in it is damaged")
-            place += step
-        at = content.find(_HEAP, at + 8)
 
 
 def array_names(path: Path) -> list[str]:
@@ -139,7 +111,8 @@ def array_names(path: Path) -> list[str]:
 def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict[str, np.ndarray]:
     """All arrays of ``path``, or ``only`` some; it should be ``what`` (such as "a whiffclock policy").
 
-    If all are read and the file has a digest, they must agree with it.
+    A comment of the file is the array :data:`LABEL`. If all are read and the file has a digest, they must agree with
+    it. Numbers are returned in the byte order of this machine, which kernels need.
     """
     require_file(path)
     with reading(path, what), zipfile.ZipFile(path) as archive:
@@ -148,29 +121,19 @@ def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict
         chosen = {name: archive.getinfo(f"{name}.npy") for name in names if only is None or name in only}
         _require_sizes(archive, chosen, path)
         arrays = {name: npy.read_array(archive.open(m), allow_pickle=False) for name, m in chosen.items()}
+        arrays |= {LABEL: np.array(archive.comment.decode())} if archive.comment else {}
         if only is None and DIGEST in arrays:
             require(str(arrays[DIGEST]) == digest_of(arrays), "its arrays do not agree with its digest")
-        return arrays
+        return {name: values.astype(values.dtype.newbyteorder("="), copy=False) for name, values in arrays.items()}
 
 
-def first_text(path: Path, name: str) -> np.ndarray | None:
-    """The text in the first array of a file of :func:`write_npz`, without a zip reader; None for other files."""
-    with suppress(OSError, zlib.error, struct.error, UnicodeDecodeError), path.open("rb") as file:
-        file.seek(-len(_ZIP_END), os.SEEK_END)
-        end = file.read()
-        file.seek(0)
-        start = file.read(_FIRST_BYTES)
-        _, _, flags, packing, _, _, crc, _, _, name_size, extra_size = struct.unpack_from("<4s5HLLL2H", start)
-        at = 30 + name_size + extra_size
-        whole = end.startswith(_ZIP_END[:4]) and end.endswith(_ZIP_END[-2:]) and flags == 0 and packing == 8
-        if whole and start[30 : 30 + name_size] == f"{name}.npy".encode():
-            unpack = zlib.decompressobj(-15)
-            content = unpack.decompress(start[at:], _FIRST_BYTES * 16)
-            text = 10 + int.from_bytes(content[8:10], "little")
-            if unpack.eof and zlib.crc32(content) == crc and content[:8] == b"\x93NUMPY\x01\x00":
-                unicode = b"'descr': '<U" in content[10:text] and b"'shape': ()" in content[10:text]
-                return np.array(content[text:].decode("utf-32-le").rstrip("\0")) if unicode else None
-    return None
+def read_label(path: Path) -> str:
+    """The label of a file of :func:`write_npz`, from its end alone."""
+    with reading(path, "a file of arrays"), path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _ZIP_END_BYTES - _LONGEST_LABEL))
+        end = file.read().rpartition(_ZIP_END)[2]
+        return end[_ZIP_END_BYTES - len(_ZIP_END) :].decode("ascii")
 
 
 def _require_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], path: Path) -> None:
@@ -207,6 +170,35 @@ def digest_of(arrays: dict[str, np.ndarray]) -> str:
         digest.update(f"{name} {values.dtype.str} {arrays[name].shape}\n".encode())
         digest.update(values.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
+
+
+def append_digest(file: BinaryIO) -> None:
+    """End a file, whose format allows it, with a digest of all that was written."""
+    file.flush()
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    file.write(_digest_of_bytes(file, size))
+
+
+def ends_with_digest(path: Path) -> bool:
+    """Whether a file ends with a digest of all its other bytes; a wrong one is refused."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END) - _END_BYTES
+        file.seek(max(0, size))
+        end = file.read()
+        if not end.startswith(_END):
+            return False
+        file.seek(0)
+        right = _digest_of_bytes(file, size)
+    require(end == right, f"{path} is damaged: its digest is wrong.")
+    return True
+
+
+def _digest_of_bytes(file: BinaryIO, size: int) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for start in range(0, size, 2**20):
+        digest.update(file.read(min(2**20, size - start)))
+    return _END + digest.hexdigest().encode()
 
 
 def require_digest(arrays: dict[str, np.ndarray], path: Path, what: str) -> None:
@@ -252,13 +244,14 @@ def read_header(
     return made
 
 
-def read_json(array: np.ndarray, name: str) -> dict[str, Any]:
-    """The object in an array that is one JSON text."""
+def read_json(text: np.ndarray | str, name: str) -> dict[str, Any]:
+    """The object in a JSON text, or in an array that is one."""
     import msgspec
 
-    require(array.shape == () and array.dtype.kind == "U", f"{name} is not a text")
+    if isinstance(text, np.ndarray):
+        require(text.shape == () and text.dtype.kind == "U", f"{name} is not a text")
     try:
-        value: Any = msgspec.json.decode(array.item())
+        value: Any = msgspec.json.decode(str(text))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is not JSON") from error
     require(isinstance(value, dict), f"{name} is not a JSON object")
@@ -291,9 +284,23 @@ def read_text(path: Path, what: str, most: int) -> str:
 
 
 def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = True) -> None:
-    """Write ``path`` atomically, with a digest of the arrays; the bytes depend on the arrays alone."""
-    write, content = np.savez_compressed if compress else np.savez, {**arrays, DIGEST: np.array(digest_of(arrays))}
-    write_whole(path, lambda file: write(file, **content))  # type: ignore[arg-type]
+    """Write ``path`` atomically, with a digest of the arrays; the bytes depend on the arrays alone.
+
+    The text :data:`LABEL` becomes the comment, where :func:`read_label` finds it.
+    """
+    label = str(arrays.get(LABEL, "")).encode("ascii")
+    require(len(label) <= _LONGEST_LABEL, f"The label of {path} has {len(label):,} characters, which are too many.")
+    content = {**arrays, DIGEST: np.array(digest_of(arrays))}
+    content.pop(LABEL, None)
+
+    def write(file: BinaryIO) -> None:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as archive:
+            archive.comment = label
+            for name, values in content.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    npy.write_array(member, np.asanyarray(values), allow_pickle=False)
+
+    write_whole(path, write)
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
@@ -304,20 +311,83 @@ def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
     try:
         require_replaceable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial_place(path) as partial:
-            with partial.open("r+b") as file:
+        with temporary_place(path) as temporary:
+            with temporary.open("r+b") as file:
                 write(file)
-            put_in_place(partial, path)
+            put_in_place(temporary, path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or first_line(error)}.") from error
 
 
-def put_in_place(partial: Path, path: Path) -> None:
+@contextmanager
+def temporary_place(path: Path, folder: bool = False) -> Iterator[Path]:
+    """A new, empty file or folder with a hidden name beside ``path``; if it still exists at the end, it is removed.
+
+    The first one in a folder also removes what killed writers left there.
+    """
+    if path.parent not in _cleaned:
+        _cleaned.add(path.parent)
+        for left in leftovers(path.parent):
+            _remove(left)
+    temporary = path.parent / f".{path.name[:50]}.{os.urandom(4).hex()}.partial"
+    try:
+        if folder:
+            temporary.mkdir()
+        else:
+            temporary.open("xb").close()
+        yield temporary
+    finally:
+        _remove(temporary)
+
+
+def put_in_place(temporary: Path, path: Path) -> None:
     """Flush a file or a folder of files to disk, and rename it to ``path``."""
-    for file in sorted(partial.rglob("*")) if partial.is_dir() else [partial]:
+    for file in sorted(temporary.rglob("*")) if temporary.is_dir() else [temporary]:
         _flush(file)
-    os.replace(partial, path)
+    if path.is_dir():
+        _exchange(temporary, path)
+    else:
+        os.replace(temporary, path)
     _flush(path.parent)
+
+
+def _exchange(new: Path, old: Path) -> None:
+    """Replace a folder by one in a temporary folder; until that is done, the old one is only put aside.
+
+    If it fails, the old one comes back. If the process is killed between two lines, it keeps a name that
+    :func:`leftovers` does not know.
+    """
+    aside = new.parent.with_suffix(".replaced")
+    try:
+        old.rename(aside)
+        os.replace(new, old)
+    except BaseException:
+        if not os.path.lexists(old):
+            aside.rename(old)
+        raise
+    aside.rename(new)  # which is removed with its folder
+
+
+def leftovers(folder: Path, older_than: float = _DAY, pattern: str = ".*.????????.partial") -> list[Path]:
+    """Files and folders in ``folder`` that have not been finished for more than ``older_than`` seconds."""
+    found = []
+    for path in sorted(folder.glob(pattern)):
+        with suppress(OSError):  # gone
+            if time.time() - path.lstat().st_mtime > older_than and not path.is_symlink():
+                found.append(path)
+    return found
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder; other threads may still write to a folder for a moment."""
+    for _ in range(_TRIES):
+        if not path.is_dir() or path.is_symlink():
+            break
+        shutil.rmtree(path, ignore_errors=True)
+        if path.exists():
+            time.sleep(_PAUSE)
+    with suppress(OSError):
+        path.unlink()
 
 
 def _flush(path: Path) -> None:

@@ -20,9 +20,7 @@ from whiffclock.policy import Policy, require_policy
 
 Kind = TypeVar("Kind", bound=Settings)
 _Seed = Annotated[int, Valid("The seed is {}", ge=0)]
-_Agents = Annotated[
-    int, Valid("The number of agents is {}", ge=1, le=100_000, must="be at least one and at most 100,000")
-]
+_Agents = Annotated[int, Valid("The number of agents is {}", ge=1, le=100_000)]
 
 
 def seeds_of(seeds: int | Sequence[int] | None, seed: int = 0) -> list[int]:

@@ -21,7 +21,7 @@ import h5py
 import numpy as np
 import xarray as xr
 
-from whiffclock.archive import DIGEST, write_npz
+from whiffclock.archive import write_npz
 from whiffclock.netcdf import write_dataset
 
 NUMBERS = (
@@ -216,6 +216,8 @@ def values(path, rng, deliberate=False):
     """Values of an array are changed, with a correct checksum."""
     with np.load(path) as archive:
         arrays = dict(archive)
+        label = archive.zip.comment
+    arrays |= {"label": np.array(label.decode())} if label else {}
     names = sorted(name for name in arrays if name != "digest")
     name = names[rng.integers(len(names))]
     array = arrays[name]
@@ -226,7 +228,10 @@ def values(path, rng, deliberate=False):
     if deliberate:
         write_npz(path, arrays)
     else:
+        label = str(arrays.pop("label", "")).encode()
         np.savez_compressed(path, **arrays)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.comment = label
     return f"{name}: {values.__doc__}"
 
 
@@ -372,7 +377,6 @@ def hdf5(path, rng):
 def resealed(path, rng):
     """A value, a name, a dimension or an attribute of a dataset is changed, with a new digest."""
     data = xr.load_dataset(path, engine="h5netcdf")
-    data.attrs.pop(DIGEST)
     names, what = sorted(map(str, data.variables)), rng.integers(7)
     name, dim = names[rng.integers(len(names))], sorted(map(str, data.sizes))[rng.integers(len(data.sizes))]
     if what == 0:

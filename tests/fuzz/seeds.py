@@ -214,8 +214,8 @@ def recall(job):
 
     def look():
         made = job()
-        result = JobFolder(Path("runs")).load(made, plume())
-        packed = made.pack(result)
+        store = JobFolder(Path("runs"))
+        packed = made.pack(made.unpack(store.load(made), plume(), store.place(made)))
         return "\n".join(f"{name} {packed[name].dtype} {packed[name].tolist()}" for name in sorted(packed))
 
     return look

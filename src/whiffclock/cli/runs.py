@@ -29,6 +29,7 @@ app.add_typer(runs_app, name="runs")
 StoreFolder = Annotated[Path, "Folder of cached results.", OptionSpec("DIR")]
 _STORE = opt.REPRODUCTION / "runs"
 _DIGITS_SHOWN = 10
+_UNREADABLE = "damaged, or of an older version"
 
 _table = partial(Table, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
 _name, _text = partial(Column, no_wrap=True), partial(Column, overflow="fold")
@@ -168,7 +169,7 @@ def removable(store: Store, kinds: list[str]) -> dict[Path, str]:
         if entry.kind in kinds:
             found[entry.path] = f"of kind {entry.kind}"
         elif entry.damaged or entry.label is None:
-            found[entry.path] = "damaged"
+            found[entry.path] = _UNREADABLE
         elif entry.label.format < FORMAT:
             found[entry.path] = f"format {entry.label.format}, now {FORMAT}"
     return found
@@ -207,7 +208,7 @@ def runs_table(entries: list[Entry]) -> str:
     """One line per record, in 80 columns; without rich, which is slow for many lines."""
     rows = [("kind", "key", "description", "size", "age")]
     for entry in entries:
-        what = "damaged" if entry.label is None else headline(entry.label.description)
+        what = _UNREADABLE if entry.label is None else headline(entry.label.description)
         rows.append((entry.kind, entry.key[:_DIGITS_SHOWN], what, decimal(entry.size), readable_age(entry.age)))
     kind, key, _, size, age = (max(len(row[i]) for row in rows) for i in range(5))
     room = max(20, 79 - kind - key - size - age - 4 * 2)

@@ -9,7 +9,7 @@ from typing import Annotated
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
-from whiffclock.params import LearningSettings, environment_name
+from whiffclock.params import LearningSettings, environment_name, require
 
 Learning = Annotated[LearningSettings, OptionGroup({"bootstrap_at_horizon": OptionSpec(name="bootstrap")})]
 
@@ -57,6 +57,7 @@ def train(
 
     decay = LearningSettings.shortened(learning.episodes).alpha_decay if decay is None else decay
     learning = replace(learning, alpha_decay=decay, epsilon_decay=decay)
+    require(seeds >= 1, f"--seeds is {seeds}; at least one agent is needed.")
     taus, numbers = taus_of(tau), seeds_of(seeds, first_seed)
     remembered = memory_of(memory, learning.horizon, taus, split_zero=split_zero, literal_tau=literal_tau)
     thresholds = opt.parse_thresholds(environment)

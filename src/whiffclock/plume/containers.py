@@ -6,13 +6,14 @@ What must be closed after reading is entered in ``files``.
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import DIGEST, digest_of, read_npz, reading, require_hdf5, require_npy
+from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, reading, require_npy
+from whiffclock.hdf5 import DEEPEST, require_hdf5
 from whiffclock.params import require
 from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
@@ -32,7 +33,7 @@ class Found:
     source: tuple[int, int] | None = None
     origin: str | None = None
     fingerprint: str | None = None
-    linked: bool = False  # the values are in other files
+    others: Sequence[Path] = ()  # further files that the values are in
 
 
 def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
@@ -97,6 +98,7 @@ def open_hdf5(path: Path, key: str | None, files: ExitStack) -> Found:
     """HDF5 and MATLAB v7.3: a known layout, one array per snapshot, or one array with three dimensions."""
     import h5py
 
+    others = require_hdf5(path, "a readable plume file")
     file = files.enter_context(h5py.File(path, "r"))
     arrays: dict[str, Any] = {}
 
@@ -111,12 +113,10 @@ def open_hdf5(path: Path, key: str | None, files: ExitStack) -> Found:
     name = choose_key(path, key, arrays)
     data, layout, where = arrays[name], known_layout(name), f"{path}: {name}"
     if layout is None:
-        return Found(where, data, shape_axes(data.shape), data.chunks, linked=data.is_virtual)
+        return Found(where, data, shape_axes(data.shape), data.chunks, others=others)
     axes, more = layout.details(file, name)
     origin = f"{layout.about}, {path.name}{more}"
-    return Found(
-        where, data, axes or layout.axes, data.chunks, layout.background, origin=origin, linked=data.is_virtual
-    )
+    return Found(where, data, axes or layout.axes, data.chunks, layout.background, origin=origin, others=others)
 
 
 def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
@@ -125,11 +125,13 @@ def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
 
     with path.open("rb") as file:
         engine = "scipy" if file.read(3) == b"CDF" else "h5netcdf"
+    others: Sequence[Path] = ()
     if engine == "h5netcdf":
-        require_hdf5(path, "a readable plume file")
+        ends_with_digest(path)
+        others = require_hdf5(path, "a readable plume file")
     with warnings.catch_warnings(action="ignore"):
         data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
-    return _from_dataset(path, files.enter_context(data), key)
+    return replace(_from_dataset(path, files.enter_context(data), key), others=others)
 
 
 def is_zarr(folder: Path) -> bool:
@@ -144,7 +146,11 @@ def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
 
     try:
         with warnings.catch_warnings(action="ignore"):
-            data = xarray.open_dataset(path, engine="zarr", decode_times=False, cache=False, consolidated=False)
+            raw = xarray.open_dataset(path, engine="zarr", decode_cf=False, cache=False, consolidated=False)
+            for variable in raw.variables.values():
+                if not variable.attrs.get("_FillValue", 1):  # in version 2 zeros are the default of Zarr, not missing
+                    del variable.attrs["_FillValue"]
+            data = xarray.decode_cf(raw, decode_times=False)
     except (KeyError, ValueError, FileNotFoundError):  # no dimension names, or a single array
         data = xarray.Dataset()
     if data.variables:
@@ -155,9 +161,11 @@ def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
         require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
         return Found(str(path), node, shape_axes(node.shape), node.chunks)
     with warnings.catch_warnings(action="ignore"):  # about files in a store that are no part of it
-        arrays = {name: item for name, item in node.members(max_depth=None) if isinstance(item, zarr.Array)}
+        arrays = {name: item for name, item in node.members(max_depth=DEEPEST) if isinstance(item, zarr.Array)}
     name = choose_key(path, key, arrays)
-    return Found(f"{path}: {name}", arrays[name], array_axes(name, arrays[name].shape), arrays[name].chunks)
+    array = arrays[name]
+    known = _known(path, name, dict(array.attrs), dict(node.attrs))
+    return Found(f"{path}: {name}", array, "txy" if known else array_axes(name, array.shape), array.chunks, **known)
 
 
 def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
@@ -165,9 +173,15 @@ def _from_dataset(path: Path, data: Any, key: str | None) -> Found:
     variable = data[name].variable
     axes = array_axes(name, variable.shape, variable.dims)
     blocks = variable.encoding.get("chunksizes") or variable.encoding.get("chunks")
-    again = {DIGEST: variable.attrs[DIGEST]} if name == VARIABLE and DIGEST in variable.attrs else {}
-    ours = again or len({"origin", "fingerprint", "source", "whiffclock_version"} & data.attrs.keys()) >= 3
-    known = _source_and_origin(path, _attributes(again | data.attrs)) if ours else {}
+    return Found(f"{path}: {name}", variable, axes, blocks, **_known(path, name, variable.attrs, data.attrs))
+
+
+def _known(path: Path, name: str, of_array: Mapping[str, Any], of_file: Mapping[str, Any]) -> dict[str, Any]:
+    """What the attributes of an array and of its file say, if the file is ours."""
+    again = {DIGEST: of_array[DIGEST]} if name == VARIABLE and DIGEST in of_array else {}
+    if not again and len({"origin", "fingerprint", "source", "whiffclock_version"} & of_file.keys()) < 3:
+        return {}
+    known = _source_and_origin(path, _attributes(again | dict(of_file)))
     if name != VARIABLE:
-        known.pop("fingerprint", None)
-    return Found(f"{path}: {name}", variable, axes, blocks, **known)
+        known.pop("fingerprint")
+    return known

@@ -77,9 +77,9 @@ def _named(path: Path) -> Iterator[None]:
 
 def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
     reader = Reader(found, settings)
-    if not found.linked:
-        require_plausible(math.prod(found.values.shape) * found.values.dtype.itemsize, path, found.name)
-        require_plausible(math.prod(found.blocks or ()) * found.values.dtype.itemsize, path, f"a block of {found.name}")
+    item = found.values.dtype.itemsize
+    require_plausible(math.prod(found.values.shape) * item, path, found.name, found.others)
+    require_plausible(math.prod(found.blocks or ()) * item, path, f"a block of {found.name}", found.others)
     x, y = settings.source or _moved_source(path, found, reader)
     return Plume(reader.field(), (int(x), int(y)), (found.origin or path.name) + _what_was_done(reader))
 

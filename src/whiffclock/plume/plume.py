@@ -5,15 +5,20 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whiffclock.params import InputError, WorldSettings, require, require_threshold
+from whiffclock.params import InputError, WorldSettings, require, require_memory, require_threshold
+from whiffclock.plume.layouts import named_axes
 from whiffclock.plume.whiffs import Whiffs, single, start_cells, threshold_field, time_chunks
 
 if TYPE_CHECKING:
     from whiffclock.plume.whiffs import Field
+
+
+#: Longest origin of a plume.
+MOST_CHARACTERS = 2000
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,11 @@ class Plume:
         (x, y), (_, length, width) = self.source, shape
         inside = 0 <= x < length and 0 <= y < width
         self._require(inside, f"the source ({x}, {y}) lies outside the grid of {length} x {width} cells.")
+        object.__setattr__(self, "origin", self.origin.encode("utf-8", "replace").decode())  # as all files can hold it
+        short = len(self.origin) <= MOST_CHARACTERS
+        require(
+            short, f"The origin of a plume has {len(self.origin):,} characters, and {MOST_CHARACTERS:,} are allowed."
+        )
         highest, fingerprint = self._survey()
         object.__setattr__(self, "highest", highest)
         object.__setattr__(self, "fingerprint", fingerprint)
@@ -91,11 +101,14 @@ class Plume:
 
     @classmethod
     def from_array(cls, values: np.ndarray, source: tuple[int, int] | None = None, origin: str = "array") -> Plume:
-        """A plume from ``values[t, x, y]``; the default source is the middle of the upwind end."""
-        values = np.asanyarray(values)
+        """A plume from a copy of ``values[t, x, y]``, or of a DataArray with these dimensions in any order.
+
+        The default source is the middle of the upwind end.
+        """
+        values = _own_array(values)
         if source is None:
             source = (0, values.shape[2] // 2 if values.ndim == 3 else 0)
-        return cls(values, (int(source[0]), int(source[1])), origin)
+        return cls(values, _cell(source), origin)
 
     def split(self, train_fraction: float = 0.5) -> tuple[Plume, Plume]:
         """A part to train on and a later part to test on, contiguous in time, each a plume of its own.
@@ -153,3 +166,30 @@ class Plume:
             never = f"{silent} of {len(cells)} start cells never have a whiff at {threshold:g}"
             self._require(not silent, f"{never}, so no search can start on one there; raise the start threshold.")
         return cells
+
+
+def _own_array(values: Any) -> np.ndarray:
+    """A copy of ``values`` in the order (t, x, y), which nobody else can change; of a file, the file."""
+    require(not np.ma.is_masked(values), "The field has masked values; fill them first, such as with 0.")
+    if isinstance(values, np.memmap) and values.mode == "r":
+        return values
+    require_memory(getattr(values, "nbytes", 0), "A copy of the field")
+    names = [str(name) for name in getattr(values, "dims", ())]
+    copy = np.array(values, order="C")
+    if names in ([], [f"dim_{i}" for i in range(copy.ndim)]):  # xarray's own names say nothing
+        return copy
+    axes = named_axes(names) or ""
+    require(bool(axes), f"The dimensions of the field are {', '.join(names)}; they must be t, x and y.")
+    return np.ascontiguousarray(copy.transpose([axes.index(letter) for letter in "txy"]))
+
+
+def _cell(source: Any) -> tuple[int, int]:
+    """A cell as two whole numbers."""
+    try:
+        x, y = source
+        cell = int(x), int(y)
+    except (TypeError, ValueError, OverflowError):
+        cell = None
+    if cell is None or cell != (x, y):
+        raise InputError(f"The source is {source!r}; it must be a cell: two whole numbers x and y.")
+    return cell

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import DIGEST, first_line, put_in_place, write_npz
+from whiffclock.archive import DIGEST, append_digest, first_line, put_in_place, temporary_place, write_npz
 from whiffclock.params import InputError, require
-from whiffclock.partial import partial_place
 from whiffclock.plume.containers import VARIABLE, described, is_zarr
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.whiffs import time_chunks
@@ -40,18 +39,16 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
         write_npz(path, {"field": np.asarray(plume.field), **about})
         return
     if path.suffix == ".zarr":
-        replaced = not path.exists() or is_zarr(path)
+        replaced = not os.path.lexists(path) or is_zarr(path)
         require(replaced, f"{path} exists and is not a Zarr store; it is not replaced.")
     else:
         require(not path.is_dir(), f"{path} is a folder; it cannot be replaced by a file.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial_place(path, folder=True) as folder:
-            partial = folder / path.name
-            _write_parts(plume, partial, progress)
-            if path.is_dir():
-                path.rename(folder / "replaced")
-            put_in_place(partial, path)
+        with temporary_place(path, folder=True) as folder:
+            temporary = folder / path.name
+            _write_parts(plume, temporary, progress)
+            put_in_place(temporary, path)
     except (OSError, RuntimeError) as error:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else first_line(error)
@@ -99,6 +96,8 @@ def _created(plume: Plume, path: Path, kind: np.dtype) -> Iterator[Callable[[sli
             variable = data.create_variable(VARIABLE, dimensions, kind, chunks=blocks, **packing)
             variable.attrs[DIGEST] = about[DIGEST]
             yield variable.__setitem__
+        with path.open("r+b") as file:
+            append_digest(file)
     else:
         import zarr
 

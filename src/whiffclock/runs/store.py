@@ -2,7 +2,7 @@
 
 A result is kept in a file of arrays, ``<folder>/<kind>/<key>.npz``. Its *kind* says what it is ("policy", ...), its
 *description* everything that determines it, in plain values: settings, seed, the plume's fingerprint. Kind, description
-and the number of the format make the key. Each file carries a label that repeats all this, so that the store needs no
+and the number of the format make the key. Each file ends with a label that repeats all this, so that the store needs no
 index, and files can be copied from one to another.
 """
 
@@ -16,34 +16,35 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from whiffclock import __version__
 from whiffclock.archive import (
     DIGEST,
+    LABEL,
     first_line,
-    first_text,
+    leftovers,
     read_json,
+    read_label,
     read_npz,
     require_digest,
     require_replaceable,
     write_npz,
 )
 from whiffclock.params import InputError, convert, require
-from whiffclock.partial import leftovers
 
 #: Increased when the result of a description, or its layout, changes.
-FORMAT = 2
+FORMAT = 3
 _KIND, _KEY = re.compile(r"[a-z][a-z0-9-]*"), re.compile(r"[0-9a-f]{20}")
-_CHECK = "check"
 _PLAIN = (str, int, bool, type(None))
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
-_RESERVED = ("label", DIGEST, "file", "allow_pickle")  # ours, and two that numpy's writer takes for its own
+#: Seconds after which a record that is not finished counts as interrupted.
+_INTERRUPTED = 600.0
 
 
 @dataclass(frozen=True)
@@ -61,27 +62,34 @@ class Label:
         object.__setattr__(self, "description", plain(self.description))
 
     @cached_property
+    def identity(self) -> str:
+        """Kind, format and description as one line."""
+        return canonical({"kind": self.kind, "format": self.format, "description": self.description})
+
+    @cached_property
     def key(self) -> str:
         """Twenty hex digits that change with the kind, the format and any value of the description."""
-        content = {"kind": self.kind, "format": self.format, "description": self.description}
-        return hashlib.sha256(canonical(content).encode()).hexdigest()[:20]
+        return key_of(self.identity)
 
-    def to_json(self) -> str:
-        """The label in a record's file, with its key and a checksum."""
-        content = asdict(self) | {"key": self.key}
-        return canonical(content | {_CHECK: _check(content)})
+    def to_text(self) -> str:
+        """The label in a record's file: two lines."""
+        return f"{self.identity}\n{canonical({'version': self.version})}"
 
     @classmethod
-    def from_dict(cls, written: dict[str, Any]) -> Label:
-        """Inverse of :meth:`to_json`, for the decoded text; older labels have no checksum."""
-        own = {name: value for name, value in written.items() if name in cls.__dataclass_fields__}
-        label = convert(own, cls, "its label is wrong")
-        if _CHECK in written:
-            content = {name: value for name, value in written.items() if name != _CHECK}
-            require(written[_CHECK] == _check(content), "its label contradicts itself")
-            label.__dict__["key"] = content.get("key")  # which the checksum covers
-        require(label.key == written.get("key"), "its label contradicts itself")
+    def from_text(cls, text: str) -> Label:
+        """Inverse of :meth:`to_text`; the description is plain already, which would take long to find out."""
+        identity, _, more = text.partition("\n")
+        written = read_json(identity, "its label") | read_json(more, "its label")
+        label = object.__new__(cls)
+        label.__dict__.update(convert(written, _Written, "its label is wrong"), identity=identity)
         return label
+
+
+class _Written(TypedDict):
+    kind: str
+    description: dict[str, Any]
+    format: int
+    version: str
 
 
 @dataclass(frozen=True)
@@ -115,7 +123,7 @@ class Entry:
             found = path.stat()
         except OSError:
             found = path.lstat()
-        label = _or_none(read_label, path)
+        label = _or_none(label_of, path)
         return cls(path, path.parent.name, path.stem, found.st_size, found.st_mtime, label)
 
     @property
@@ -163,12 +171,12 @@ class Store:
         """Write a record, or replace that of the same description; the bytes depend on contents and version alone."""
         label, path = Label(kind, description), self.path(kind, description)
         for name, values in arrays.items():
-            require(name not in _RESERVED, f"A record cannot have an array called {name}; choose another name.")
+            require(name not in (LABEL, DIGEST), f"A record cannot have an array called {name}; choose another name.")
             require(not np.asarray(values).dtype.hasobject, f"The array {name} holds Python objects, not numbers.")
         if path.is_file():
-            _require_same(path, read_label(path), label)
+            _require_same(path, label_of(path), label)
         ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
-        write_npz(path, {"label": np.array(label.to_json())} | ordered)
+        write_npz(path, ordered | {LABEL: np.array(label.to_text())})
         return path
 
     def entries(self, kind: str | None = None) -> list[Entry]:
@@ -191,14 +199,31 @@ class Store:
     def leftovers(self) -> list[Path]:
         """Files of interrupted writes."""
         folders = (folder for folder in sorted(self.folder.glob("*/")) if folder.is_dir())
-        files = (path for folder in folders for path in leftovers(folder, pattern=".*.npz.*"))
+        files = (path for folder in folders for path in leftovers(folder, _INTERRUPTED, ".*.npz.*"))
         return [path for path in files if _KEY.fullmatch(path.name.split(".")[1])]
 
 
 def read_record(path: Path) -> Record:
     """A whole record; other files and damaged ones are refused."""
-    arrays, label = _read(path, None)
-    return Record(label, {name: values for name, values in arrays.items() if name not in ("label", DIGEST)})
+    label = label_of(path)
+    with damaged_record(path):
+        arrays = read_npz(path, "a record of whiffclock")
+        require_digest(arrays, path, "record")
+    return Record(label, {name: values for name, values in arrays.items() if name not in (LABEL, DIGEST)})
+
+
+def label_of(path: Path) -> Label:
+    """The label of a record, without reading its arrays; it must be that of a file in this place."""
+    require(path.is_file(), f"There is no record at {path}.")
+    with damaged_record(path):
+        text = read_label(path)
+        require(bool(text), f"{path} has no label: it is not a record of this version of whiffclock, or it is damaged")
+        label = Label.from_text(text)
+    require(
+        (label.kind, label.key) == (path.parent.name, path.stem),
+        f"{path} holds another record than its name says, {label.kind}/{label.key}; move it there, or delete it.",
+    )
+    return label
 
 
 @contextmanager
@@ -210,11 +235,6 @@ def damaged_record(path: Path) -> Iterator[None]:
         found = first_line(error)
         found = found if str(path) in found else f"{path} is a damaged record ({found})"
         raise InputError(f"{found}; delete it to have it computed again.") from error
-
-
-def read_label(path: Path) -> Label:
-    """The label of a record, without reading its arrays."""
-    return _read(path, ("label",))[1]
 
 
 def plain(value: Any) -> Any:
@@ -237,32 +257,14 @@ def plain(value: Any) -> Any:
     return value
 
 
+def key_of(identity: str) -> str:
+    """The key of a record."""
+    return hashlib.sha256(identity.encode()).hexdigest()[:20]
+
+
 def canonical(value: Any) -> str:
     """JSON that is the same for the same plain values."""
     return _ENCODER.encode(value)
-
-
-def _check(content: dict[str, Any]) -> str:
-    """The checksum of a label."""
-    return hashlib.sha256(canonical(content).encode()).hexdigest()[:8]
-
-
-def _read(path: Path, only: tuple[str, ...] | None) -> tuple[dict[str, np.ndarray], Label]:
-    """Arrays of a file, and its label, which must be that of a file in this place."""
-    require(path.is_file(), f"There is no record at {path}.")
-    with damaged_record(path):
-        text = first_text(path, "label") if only == ("label",) else None
-        arrays = {"label": text} if text is not None else read_npz(path, "a record of whiffclock", only)
-        require("label" in arrays, f"{path} is not a record of whiffclock: it has no label")
-        written = read_json(arrays["label"], "its label")
-        label = Label.from_dict(written)
-        if only is None and _CHECK in written:  # older records have neither checksum nor digest
-            require_digest(arrays, path, "record")
-    require(
-        (label.kind, label.key) == (path.parent.name, path.stem),
-        f"{path} holds another record than its name says, {label.kind}/{label.key}; move it there, or delete it.",
-    )
-    return arrays, label
 
 
 def _or_none(read: Any, path: Path) -> Any:

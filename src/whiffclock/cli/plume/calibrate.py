@@ -10,6 +10,7 @@ from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import with_options
 from whiffclock.cli.plume import plume_app
 from whiffclock.cli.plume.export import Files, read_and_written
+from whiffclock.formatting import nan_to_null
 
 
 @plume_app.command()
@@ -44,6 +45,6 @@ def calibrate(
     write_plume(mapped, out)
     if json:
         facts = {"file": str(out), "plume": mapped.origin, "fingerprint": mapped.fingerprint}
-        opt.print_json(facts | {"thresholds": rows})
+        opt.print_json(facts | {"thresholds": nan_to_null(rows)})
     else:
         opt.out.print(calibration_table(rows, f"{mapped.origin}\nin {out}"))

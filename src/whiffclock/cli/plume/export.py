@@ -1,5 +1,6 @@
 """``whiffclock plume export``: a plume as a file of another format."""
 
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +89,7 @@ def read_and_written(files: list[Path], force: bool) -> tuple[Path | None, Path]
     raw, target = (None, files[0]) if len(files) == 1 else (files[0], files[1])
     endings = (".npy", ".npz", ".nc", ".zarr")
     require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")
-    require(raw is None or raw.resolve() != target.resolve(), f"{target} is the file to read; write to another one.")
+    other = raw is None or os.path.realpath(raw) != os.path.realpath(target)
+    require(other, f"{target} is the file to read; write to another one.")
     opt.require_new(target, force)
     return raw, target

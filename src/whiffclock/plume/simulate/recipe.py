@@ -63,8 +63,8 @@ class SimulationSettings(Settings):
     snapshots: Annotated[int, "Number of snapshots.", Valid(ge=2)] = 2598
     length: Annotated[int, "Cells along the wind.", POSITIVE] = 123
     width: Annotated[int, "Cells across the wind.", POSITIVE] = 27
-    spin_up: Annotated[int, "Snapshots to wait until the flow is turbulent.", NOT_NEGATIVE] = 500
-    fill: Annotated[int, "Snapshots to wait until odor fills the grid.", NOT_NEGATIVE] = 220
+    spin_up: Annotated[int, "Snapshots to wait until the flow is turbulent.", Valid(ge=0, le=10**7)] = 500
+    fill: Annotated[int, "Snapshots to wait until odor fills the grid.", Valid(ge=0, le=10**7)] = 220
     steps: Count = 2  # time steps per snapshot
     seed: Annotated[int, "Seed of flow and filaments.", NOT_NEGATIVE] = 0
     target: Annotated[str, "Match whiff probabilities to those of: dns, a TOML file, or none."] = "dns"

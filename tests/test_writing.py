@@ -10,12 +10,15 @@ import time
 import numpy as np
 import pytest
 
-from whiffclock import partial
-from whiffclock.archive import require_writable, write_npz, write_whole
+from whiffclock import archive
+from whiffclock.archive import leftovers, require_writable, temporary_place, write_npz, write_whole
 from whiffclock.cli import app
-from whiffclock.params import InputError
-from whiffclock.partial import leftovers, partial_place, remove_leftovers
+from whiffclock.evaluation import evaluate
+from whiffclock.memory import clock
+from whiffclock.params import EvaluationSettings, InputError
+from whiffclock.plume.files import read_plume
 from whiffclock.plume.writing import write_plume
+from whiffclock.policy import TablePolicy
 
 WHIFFCLOCK = (sys.executable, "-m", "whiffclock")
 KILLED = """
@@ -44,12 +47,13 @@ def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path, monkeypa
     writer = subprocess.Popen([sys.executable, "-c", KILLED, tmp_path / "a.npz"], **how)
     writer.stdout.readline()
     (left,) = tmp_path.iterdir()
-    os.utime(left, (then := time.time() - 5, then))
+    os.utime(left, (then := time.time() - 3600, then))
     write_whole(tmp_path / "b.npz", lambda file: file.write(b"b"))
     assert left.exists()  # its writer lives, old as it is
     writer.kill()
     writer.communicate()
-    monkeypatch.setattr(partial, "_cleaned", set())
+    monkeypatch.setattr(archive, "_cleaned", set())
+    os.utime(left, (then := time.time() - 2 * 86400, then))
     write_whole(tmp_path / "b.npz", lambda file: file.write(b"b"))
     assert [path.name for path in tmp_path.iterdir()] == ["b.npz"]
 
@@ -58,14 +62,19 @@ def test_what_is_young_or_not_ours_is_kept(tmp_path):
     for name in (".a.npz.01234567.partial", ".profile", ".a.partial", "a.01234567.partial"):
         (tmp_path / name).touch()
     (tmp_path / ".b.01234567.partial").symlink_to("nowhere")
-    remove_leftovers(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 5
+    assert leftovers(tmp_path) == []
     for path in tmp_path.iterdir():
         if not path.is_symlink():
             aged(path)
     assert [path.name for path in leftovers(tmp_path)] == [".a.npz.01234567.partial"]
-    remove_leftovers(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 4
+    write_whole(tmp_path / "c", lambda file: None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".a.partial",
+        ".b.01234567.partial",
+        ".profile",
+        "a.01234567.partial",
+        "c",
+    ]
 
 
 def test_a_folder_to_which_threads_still_write_is_removed(tmp_path, monkeypatch):
@@ -78,9 +87,9 @@ def test_a_folder_to_which_threads_still_write_is_removed(tmp_path, monkeypatch)
             (path / "late").unlink()
             path.rmdir()
 
-    monkeypatch.setattr(partial.shutil, "rmtree", rmtree)
-    monkeypatch.setattr(partial, "_PAUSE", 0)
-    with pytest.raises(KeyboardInterrupt), partial_place(tmp_path / "a.zarr", folder=True):
+    monkeypatch.setattr(archive.shutil, "rmtree", rmtree)
+    monkeypatch.setattr(archive, "_PAUSE", 0)
+    with pytest.raises(KeyboardInterrupt), temporary_place(tmp_path / "a.zarr", folder=True):
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
 
@@ -169,3 +178,77 @@ def test_sigterm_in_a_simulation_leaves_a_checkpoint_or_nothing(tmp_path):
     assert at_work.returncode == 143
     assert "the same command continues from a.npz.checkpoint" in " ".join(said.split())
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz.checkpoint"]
+
+
+@pytest.mark.parametrize("stops", ["fsync", "replace"])
+def test_an_export_that_is_interrupted_at_its_end_keeps_what_was_there(stops, tmp_path, plume, monkeypatch):
+    path = tmp_path / "a.zarr"
+    write_plume(plume, path)
+
+    keep = getattr(os, stops)
+
+    def stop(*words):
+        if words[1:] in ((), (path,)):  # Zarr replaces files of its own
+            raise KeyboardInterrupt
+        keep(*words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, stops, stop)
+        with pytest.raises(KeyboardInterrupt):
+            write_plume(plume.split()[0], path)
+    assert read_plume(path) == plume
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.zarr"]
+    write_plume(plume.split()[0], path)
+    assert read_plume(path) == plume.split()[0]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.zarr"]
+
+
+def test_a_process_that_is_killed_between_two_steps_loses_at_most_the_new_folder(tmp_path, plume, monkeypatch):
+    path = tmp_path / "a.zarr"
+    write_plume(plume, path)
+    done = subprocess.run([sys.executable, "-c", KILLED_BETWEEN, path], check=False, timeout=100)
+    assert done.returncode == 9
+    for left in tmp_path.iterdir():
+        aged(left)
+    monkeypatch.setattr(archive, "_cleaned", set())
+    write_whole(tmp_path / "b", lambda file: None)
+    (kept,) = (left for left in tmp_path.iterdir() if left.name != "b")
+    assert read_plume(kept) == plume
+
+
+KILLED_BETWEEN = """
+import os, sys
+from pathlib import Path
+from whiffclock.plume.files import read_plume, write_plume
+path, keep = Path(sys.argv[1]), os.replace
+os.replace = lambda a, b: os._exit(9) if b == path else keep(a, b)
+write_plume(read_plume(path).split()[0], path)
+"""
+
+
+def test_a_link_to_itself_is_no_place_for_an_export(tmp_path, plume):
+    write_plume(plume, tmp_path / "a.npz")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "b.zarr").symlink_to("b.zarr")
+    for place, says in (("b.zarr", "exists and is not a Zarr store"), ("loop/b.nc", "loop is not a folder")):
+        with pytest.raises(InputError, match=says):
+            app(["plume", "export", str(tmp_path / "a.npz"), str(tmp_path / place)], standalone_mode=False)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".nc", ".zarr"])
+def test_a_file_name_that_is_not_utf_8_can_be_an_origin(ending, tmp_path, plume):
+    name = os.fsdecode(b"caf\xe9.npy")
+    write_plume(plume, tmp_path / name)
+    write_plume(read_plume(tmp_path / name), tmp_path / f"a{ending}")
+    assert read_plume(tmp_path / f"a{ending}").origin == "caf?.npy"
+
+
+def test_numbers_in_the_other_byte_order_are_read_in_that_of_the_machine(tmp_path, plume):
+    path = tmp_path / "a.npz"
+    two_modes = clock(30, (4,))
+    actions = np.arange(two_modes.rows) % 4
+    TablePolicy("by hand", two_modes, actions.astype(">i8")).save(path)
+    read = TablePolicy.load(path)
+    assert read.actions.dtype.isnative
+    assert np.array_equal(read.actions, actions)
+    assert evaluate(read, plume, 3e-6, settings=EvaluationSettings(snapshots=1, horizon=30))
