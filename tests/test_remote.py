@@ -302,7 +302,7 @@ def test_no_scheduler_file(tmp_path):
         ({"engine": "spark"}, "it must be threads, processes or dask"),
         ({"workers": 0}, "--workers is 0"),
         ({"workers": -1}, "--workers is -1"),
-        ({"workers": 10**400}, "--workers is"),
+        ({"workers": 10**400}, "workers is a number of 401 digits"),
         ({"scheduler": "tcp://h:1", "engine": "processes"}, "needs the engine dask"),
         ({"scheduler": "tcp://h:1", "workers": 3}, "leave out --workers"),
     ],

@@ -119,6 +119,7 @@ class BranchSettings(Settings):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_positive(self, "trials", "steps", "horizon")
         require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
 

@@ -48,6 +48,7 @@ class EngineSettings(Settings):
     scheduler: Annotated[str | None, "Address or scheduler file of a running Dask cluster."] = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.scheduler is not None:
             dask = self.engine in (EngineSettings.engine, "dask")
             require(dask, f"A scheduler needs the engine dask; the engine is {self.engine}.")
