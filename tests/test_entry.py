@@ -118,6 +118,14 @@ def test_a_file_name_that_is_no_text_is_printed_as_it_is(tmp_path):
     assert done.stderr == b"whiffclock: There is no file at \xff.npz.\n"
 
 
+@pytest.mark.parametrize("words", [("info", "\x1b[31m.npz"), ("\x1b[31m",), ("train", "\x1b[31m")])
+def test_control_characters_of_names_are_escaped(words):
+    done = run(*words)
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr
+    assert "\\x1b[31m" in done.stderr
+
+
 STOPPED = """
 import os, signal, sys
 class Stop:

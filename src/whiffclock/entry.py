@@ -9,8 +9,8 @@ code  meaning
 143   stopped by SIGTERM, which is treated like Ctrl-C
 ====  =====================================================================
 
-Any other exception is a bug in whiffclock, and its traceback is shown. Only modules that the interpreter has already
-loaded are imported here, so that Ctrl-C is handled while the rest is imported.
+Any other exception is a bug in whiffclock, and its traceback is shown. Hardly more than the interpreter has already
+loaded is imported here, so that Ctrl-C is handled while the rest is imported.
 """
 
 import codecs
@@ -18,6 +18,12 @@ import errno
 import os
 import signal
 import sys
+
+from whiffclock.escapes import escaped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 #: Errors of the machine, and of paths that cannot be used; others are not expected.
 _MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG, errno.EAGAIN}
@@ -110,7 +116,7 @@ def _say(sentence: str) -> None:
     """Print a sentence on stderr, if that is possible."""
     if sentence:
         try:
-            print("whiffclock: " + sentence.replace("\n", "\\n"), file=sys.stderr, flush=True)
+            print("whiffclock: " + escaped(sentence).replace("\n", "\\n"), file=sys.stderr, flush=True)
         except OSError:  # stderr is full or closed, too
             _discard(2)
 
@@ -125,6 +131,20 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
         elif number and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="whiffclock")
+            setattr(sys, name, _EscapingStream(stream))
+
+
+class _EscapingStream:
+    """A stream of text without control characters."""
+
+    def __init__(self, stream: "TextIO") -> None:
+        self.unescaped = stream
+
+    def __getattr__(self, name: str) -> "Any":
+        return getattr(self.unescaped, name)
+
+    def write(self, text: str) -> int:
+        return self.unescaped.write(escaped(text))
 
 
 def _encoded(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -241,9 +241,9 @@ class ComparisonTable:
         return pd.DataFrame([name | mean for name, mean in zip(names, means, strict=True)])
 
     def __repr__(self) -> str:
-        from rich.console import Console
+        from whiffclock.terminal import Terminal
 
-        console = Console(width=100, color_system=None, force_jupyter=False)
+        console = Terminal(width=100, color_system=None, force_jupyter=False)
         with console.capture() as text:
             console.print(self.table())
         return "\n".join(line.rstrip() for line in text.get().strip("\n").splitlines())

@@ -74,8 +74,8 @@ def solve(
     facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
     opt.show(facts, json, ",.6g")
     if out is not None:
-        opt.messages.print(f"Policy: {out}", soft_wrap=True, highlight=False)
-        opt.hint(f"bayes evaluate {out}", plume, world)
+        opt.say(f"Policy: {out}")
+        opt.hint("bayes", "evaluate", out, plume=plume, world=world)
 
 
 def earlier_vectors(path: Path, model: GridSearch) -> Start:

@@ -66,7 +66,7 @@ def run_sweep(
     write_dataset(result, data)
     sizes = ", ".join(f"{name} ({size})" for name, size in data.sizes.items())
     opt.out.print(f"{result}: {', '.join(map(str, data))} by {sizes}.", soft_wrap=True, highlight=False)
-    opt.messages.print(f"Next: whiffclock sweep plot {result}", soft_wrap=True, highlight=False)
+    opt.say_next("sweep", "plot", result)
 
 
 @sweep_app.command()
