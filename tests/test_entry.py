@@ -147,6 +147,26 @@ def test_a_signal_during_imports_is_no_traceback(name, code, module):
     assert (done.returncode, done.stderr) == (code, "")
 
 
+IN_A_CLASS = """
+import os, signal
+from whiffclock import cli, entry
+class Name:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):
+            pass
+def app():
+    type("Made", (), {"name": Name()})
+cli.app = app
+entry.main()
+"""
+
+
+def test_a_signal_while_a_class_is_made_is_no_traceback():
+    done = subprocess.run([sys.executable, "-c", IN_A_CLASS], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "")
+
+
 IN_A_CALLBACK = """
 import ctypes, os, signal, sys, time
 from whiffclock import cli, entry

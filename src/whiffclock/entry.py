@@ -67,6 +67,8 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
+        if _interrupted(error):
+            return 130
         found = _expected(error)
         if found is None:
             raise
@@ -85,6 +87,13 @@ def _interrupt_again(ignored: "sys.UnraisableHookArgs") -> None:
         threading.Timer(0.02, _thread.interrupt_main).start()
     else:
         sys.__unraisablehook__(ignored)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether an error comes from Ctrl-C, as when that interrupts the making of a class, such as an Enum."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _expected(error: Exception) -> tuple[int, str] | None:

@@ -35,7 +35,7 @@ from whiffclock.plume.layouts import ReadSettings
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.progress import Bar, solver_report
-from whiffclock.runs.engine import cores, run_jobs
+from whiffclock.runs.engine import EngineSettings, cores, run_jobs
 from whiffclock.runs.ensembles import Comparison, Row
 from whiffclock.runs.jobs import Engine, JobStore, missing, threads, work_in
 from whiffclock.runs.kinds import Given, Solve
@@ -174,7 +174,7 @@ def train(
     jobs = [partial(qlearning.train, qlearning.Task(*common, number)) for number in numbers]
     with Bar("episodes") as bar:
         bar.begin("training", len(jobs) * settings.episodes)
-        policies = run_jobs(jobs, workers or cores(), bar.advance)
+        policies = run_jobs(jobs, EngineSettings(workers=workers).at_once, bar.advance)
     return policies[0] if one else policies
 
 
@@ -447,19 +447,21 @@ def reproduce(
     >>> data = wc.reproduce("demo", "quick", ["fig2", "fig3"])  # doctest: +SKIP
     """
     from whiffclock.paper.ensembles import Study
-    from whiffclock.paper.page.report import write_report
+    from whiffclock.paper.page.report import require_report, write_report
     from whiffclock.paper.profiles import profile_named
     from whiffclock.paper.reproduce import outlook, parse_figures
     from whiffclock.paper.reproduce import reproduce as run_all
     from whiffclock.plume.builtin import builtin_plume
 
+    at_once = EngineSettings(workers=workers).at_once
     chosen = parse_figures(None if figures is None else ",".join(figures))
     study = Study(plume or builtin_plume(), profile_named(profile) if isinstance(profile, str) else profile)
+    require_report(Path(folder))
     store = JobStore(Store(Path(folder) / "runs"))
     total, done = outlook(study, store, chosen)
     with Bar("searches") as bar:
         bar.begin("reproducing", total, done)
-        data = run_all(study, store, chosen, threads(workers or cores()), bar.advance, bar.enter).datasets
+        data = run_all(study, store, chosen, threads(at_once), bar.advance, bar.enter).datasets
         bar.enter("writing the report")
         data.save(Path(folder) / "data")
         write_report(data, Path(folder))
@@ -476,7 +478,7 @@ def sweep(
     settings
         A sweep file, or a dictionary of the same contents: each setting has a value, or a list of values to sweep over.
     folder
-        Where results are cached; finished work in it is not repeated. Default: no cache.
+        Folder of the sweep; results are cached in ``runs`` in it, and finished work is not repeated. Default: no cache.
     workers
         Jobs run in parallel; default: as many as there are cores.
 
@@ -494,14 +496,14 @@ def sweep(
     >>> data["G"].median("seed").sel(threshold=5e-6).sizes
     Frozen({'gamma': 2})
     """
-    from whiffclock.runs.sweep import Sweep
+    from whiffclock.runs.sweep import Sweep, results_in
 
     grid = Sweep.of(settings)
     with TemporaryDirectory() as nowhere:
-        store = JobStore(Store(Path(nowhere if folder is None else folder)))
+        store = JobStore(Store(results_in(Path(nowhere if folder is None else folder))))
         with Bar("episodes") as bar:
             bar.begin("sweeping", grid.work(store))
-            return grid.run(store, threads(workers or cores()), bar.advance)
+            return grid.run(store, threads(EngineSettings(workers=workers).at_once), bar.advance)
 
 
 def threshold_of(threshold: Threshold | None, policy: Policy | None = None) -> float:

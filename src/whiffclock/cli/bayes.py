@@ -37,7 +37,7 @@ Assumed = Annotated[BayesSettings, OptionGroup(panel="Model")]
 @with_options
 def solve(
     *,
-    environment: Annotated[str, f"{', '.join(ENVIRONMENTS)}, or a threshold.", OptionSpec("NAME", short="-e")],
+    environment: Annotated[list[str], f"{', '.join(ENVIRONMENTS)}, or a threshold.", OptionSpec("NAME", short="-e")],
     plume: opt.PlumeSettings,
     settings: solver.Solver,
     assumed: Assumed,
@@ -58,7 +58,9 @@ def solve(
 
     settings = solver.with_budget(settings)
     opt.require_new(out, force)
-    threshold = opt.parse_threshold(environment, "--environment")
+    given = ", ".join(environment)
+    require(len(environment) == 1, f"--environment was given {len(environment)} times ({given}); solve one at a time.")
+    threshold = opt.parse_threshold(environment[0], "--environment")
     field = plume.open()
     model = search_model(field, threshold, assumed, world)
     vectors = [] if start is None else earlier_vectors(start, model)

@@ -39,7 +39,7 @@ def reproduce(
     from whiffclock.archive import require_writable
     from whiffclock.paper.claims import judge
     from whiffclock.paper.ensembles import Study
-    from whiffclock.paper.page.report import write_report
+    from whiffclock.paper.page.report import require_report, write_report
     from whiffclock.paper.profiles import profile_named
     from whiffclock.paper.reproduce import outlook, parse_figures
     from whiffclock.paper.reproduce import reproduce as run
@@ -49,8 +49,8 @@ def reproduce(
 
     numbers, figures = profile_named(profile), parse_figures(only)
     folder = out / "runs" if store is None else store
-    for place in (out, folder, out / "data", out / "figures"):
-        require_writable(place)
+    require_report(out)
+    require_writable(folder)
     field = plume.open()
     study, results = Study(field, numbers), JobStore(Store(folder))
     total, finished = outlook(study, results, figures)

@@ -48,10 +48,10 @@ def run_sweep(
     from whiffclock.netcdf import write_dataset
     from whiffclock.runs.jobs import JobStore
     from whiffclock.runs.store import Store
-    from whiffclock.runs.sweep import Sweep
+    from whiffclock.runs.sweep import Sweep, results_in
 
     folder = Path(file.stem) if out is None else out
-    kept = folder / "runs" if store is None else store
+    kept = results_in(folder) if store is None else store
     sweep, results = Sweep.of(file), JobStore(Store(kept))
     if dry_run:
         opt.out.print(jobs_table(sweep, results, engine))
