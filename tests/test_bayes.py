@@ -240,6 +240,7 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
         (["bayes", "evaluate"], "No policy was given"),
         (["bayes", "evaluate", "-a", "dowsing"], "There is no agent called 'dowsing'"),
         (["bayes", "solve", "-e", "thick"], "--environment is 'thick'"),
+        (["bayes", "solve", "-e", "sparse", "-e", "dense"], "--environment was given 2 times (sparse, dense)"),
         (["bayes", "solve", "-e", "dense", "--floor", "0.7"], "The floor is 0.7"),
         (["bayes", "solve", "-e", "dense", "--seconds", "-1"], "seconds is -1"),
         (["pomdp", "solve", "nowhere.pomdp"], "There is no file at nowhere.pomdp"),

@@ -4,6 +4,7 @@ import io
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -107,13 +108,16 @@ def test_a_notebook_shows_one_line_with_a_bar_that_is_replaced(monkeypatch, caps
 
 def test_hints_name_all_options_that_are_needed(capsys, monkeypatch):
     monkeypatch.setattr("whiffclock.cli.options.messages", Console(stderr=True, width=20))
-    hint("compare policies", PlumeSettings(), WorldSettings())
+    hint("compare", "policies", plume=PlumeSettings(), world=WorldSettings())
     plume = PlumeSettings("a.nc", ReadSettings(source=(0, 5)), part="train")
-    hint("compare policies", plume, WorldSettings(radius=3.0, start_threshold=None, start_on_whiff=True))
+    own = WorldSettings(radius=3.0, start_threshold=None, start_on_whiff=True)
+    hint("compare", "policies", plume=plume, world=own)
+    hint("compare", Path("my policies"), plume=PlumeSettings("$(reboot).nc"), world=WorldSettings())
     assert capsys.readouterr().err.splitlines() == [
         "Next: whiffclock compare policies",
         "Next: whiffclock compare policies --plume a.nc --part test --source 0,5"
         " --radius 3 --start-threshold own --start-on-whiff",
+        "Next: whiffclock compare 'my policies' --plume '$(reboot).nc'",
     ]
 
 

@@ -62,7 +62,7 @@ def interrupted(folder, capsys):
 
 
 def test_ctrl_c_names_a_folder_only_if_something_is_in_it(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(opt, "messages", opt.Console(stderr=True, markup=False))
+    monkeypatch.setattr(opt, "messages", opt.Terminal(stderr=True))
     folder = tmp_path / "[a] policies"
     assert "stopped; nothing was finished." in interrupted(folder, capsys)
     (folder / "dense").mkdir(parents=True)

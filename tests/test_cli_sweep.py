@@ -59,7 +59,7 @@ def test_a_sweep_gives_one_dataset(here, whiffclock):
     assert "Next: whiffclock sweep plot small/sweep.nc" in err
     with xr.open_dataset(here / "small" / "sweep.nc", engine="h5netcdf") as data:
         assert data.attrs.pop("digest")
-        assert data.identical(wc.sweep("small.toml", "small/runs"))
+        assert data.identical(wc.sweep("small.toml", "small"))
     first = (here / "small" / "sweep.nc").read_bytes()
     assert whiffclock("sweep", "run", "small.toml")[0] == 0  # nothing is left to do
     assert (here / "small" / "sweep.nc").read_bytes() == first

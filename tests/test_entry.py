@@ -118,6 +118,14 @@ def test_a_file_name_that_is_no_text_is_printed_as_it_is(tmp_path):
     assert done.stderr == b"whiffclock: There is no file at \xff.npz.\n"
 
 
+@pytest.mark.parametrize("words", [("info", "\x1b[31m.npz"), ("\x1b[31m",), ("train", "\x1b[31m")])
+def test_control_characters_of_names_are_escaped(words):
+    done = run(*words)
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr
+    assert "\\x1b[31m" in done.stderr
+
+
 STOPPED = """
 import os, signal, sys
 class Stop:
@@ -137,6 +145,26 @@ def test_a_signal_during_imports_is_no_traceback(name, code, module):
     program = STOPPED.format(name=module, signal=name)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (code, "")
+
+
+IN_A_CLASS = """
+import os, signal
+from whiffclock import cli, entry
+class Name:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):
+            pass
+def app():
+    type("Made", (), {"name": Name()})
+cli.app = app
+entry.main()
+"""
+
+
+def test_a_signal_while_a_class_is_made_is_no_traceback():
+    done = subprocess.run([sys.executable, "-c", IN_A_CLASS], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "")
 
 
 IN_A_CALLBACK = """
@@ -212,9 +240,9 @@ def test_without_a_place_for_the_cache_it_is_temporary(tmp_path, monkeypatch, ca
     monkeypatch.setattr(jit, "_printed", set())
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     for _ in range(2):
-        numba.config.CACHE_DIR = ""
         made = jit.kernel()(lambda x: x + np.int64(1))
         assert made(2) == 3
+        assert numba.config.CACHE_DIR == ""  # kernels of the user are not ours to place
     assert list(tmp_path.glob("whiffclock-kernels-*/*/*.nbc"))
     assert capsys.readouterr().err.count("whiffclock: compiled functions are cached in") == 1
 

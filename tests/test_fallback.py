@@ -39,6 +39,37 @@ del numba.extending.intrinsic
 """
 
 
+NO_CACHE = """
+import numba
+from numba.core import caching
+numba.njit(lambda x: x)(2)  # numba itself has imported all that it needs
+del caching.FunctionCache
+"""
+OTHER_CACHE = """
+from numba.core import caching
+caching.FunctionCache.__init__ = lambda self, function: None
+"""
+DOUBLE = """
+import warnings
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    from whiffclock.jit import kernel
+    @kernel(calls=(__file__,))
+    def double(x):
+        return 2 * x
+print(double(2), *[one.message for one in said])
+"""
+
+
+@pytest.mark.parametrize("missing", [NO_CACHE, OTHER_CACHE], ids=["none", "another"])
+def test_kernels_work_where_the_cache_of_numba_is_another(missing, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(missing + DOUBLE)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
+    said = "This version of Numba has no cache that can be used; every process compiles its kernels."
+    assert (done.stdout, done.stderr) == (f"4 {said}\n", "")
+
+
 @pytest.fixture(scope="module")
 def here():
     names = {}

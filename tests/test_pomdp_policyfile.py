@@ -84,6 +84,13 @@ def test_alpha_vectors(tmp_path: Path, rover_model: TabularModel) -> None:
     np.testing.assert_array_equal(actions, [1, 0])
 
 
+def test_a_space_before_the_end_of_a_vector_is_not_needed(tmp_path: Path, rover_model: TabularModel) -> None:
+    assert "-2 </Vector>" in ALPHA
+    closed = saved(tmp_path, ALPHA.replace("-2 </Vector>", "-2</Vector>"), "closed.policy")
+    spaced = saved(tmp_path, ALPHA, "spaced.policy")
+    np.testing.assert_array_equal(table_of(closed, rover_model)[0], table_of(spaced, rover_model)[0])
+
+
 def test_policy_survives_writing_bit_for_bit(tmp_path: Path, tiger_model: TabularModel) -> None:
     vectors = np.random.default_rng(0).normal(size=(50, 2)) * 10.0 ** np.arange(-25, 25)[:, None]
     actions = [i % 3 for i in range(50)]
@@ -93,6 +100,7 @@ def test_policy_survives_writing_bit_for_bit(tmp_path: Path, tiger_model: Tabula
     np.testing.assert_array_equal(read, vectors)
     assert read_actions == actions
     assert not re.search(r"\de[+-]?\d", path.read_text())
+    assert path.read_text().count(" </Vector>") == 50  # without the space, APPL's reader drops vectors
     assert [file.name for file in path.parent.iterdir()] == ["tiger.policy"]
 
 

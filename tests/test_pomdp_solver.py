@@ -1,6 +1,7 @@
 """SARSOP: bounds that bracket exact answers, two formulations of one problem, promises kept, published values."""
 
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from small_pomdps import (
     tables,
     tiger,
 )
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from whiffclock.agents.bayes import BeliefPolicy, discounted_rewards
 from whiffclock.agents.beliefs import by_qmdp, by_vectors
@@ -309,3 +311,33 @@ def test_qmdp_does_as_well_as_others_found():
     # .1555 by an independent simulation of the same policy.
     rewards = discounted_rewards(BeliefPolicy("QMDP", paper_size(), by_qmdp), steps=500, seed=1)
     assert abs(rewards.mean() - 0.1555) < 3 * rewards.std() / math.sqrt(len(rewards))
+
+
+def test_solves_at_once_leave_the_threads_of_blas_as_they_were():
+    begun, over = threading.Event(), threading.Event()
+    model, few = BlockModel(tiger()), SolverSettings(backups=5)
+
+    def threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    def wait(state):
+        begun.set()
+        over.wait(60)
+
+    def begin_the_second(state):  # it ends after the first
+        if not second.ident:
+            assert set(threads()) == {1}
+            second.start()
+            begun.wait(60)
+
+    second = threading.Thread(target=solve, args=(model, few, None, wait))
+    setting = threading.Thread(target=threadpool_limits, args=(2,))
+    setting.start()
+    setting.join()
+    before = threads()
+    assert set(before) == {2}
+    solve(model, few, progress=begin_the_second)
+    assert set(threads()) == {1}
+    over.set()
+    second.join()
+    assert threads() == before

@@ -1,14 +1,17 @@
 """Engines in other processes: the same results, and what is left when workers die."""
 
 import hashlib
+import logging
 import multiprocessing
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -174,13 +177,115 @@ def test_a_worker_that_comes_later_with_another_version_is_refused(plume):
         remote.perform(CastAndSurge(45, 60), plume.without_field(), {}, {}, "0.0.9")
 
 
-@pytest.mark.parametrize("where", ["127.0.0.1:9", "tcp://127.0.0.1:9"])
+@contextmanager
+def server(reply=b""):
+    """The address of a server that is not Dask's: it accepts, says ``reply``, and waits."""
+    taken = []
+
+    def serve():
+        with suppress(OSError):
+            while True:
+                taken.append(listener.accept()[0])
+                taken[-1].sendall(reply)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+    for connection in taken:
+        connection.close()
+
+
+def refused_by(where):
+    """Exit code and message of a command with this scheduler, and the seconds that it took."""
+    words = ["train", "-e", "dense", "--seeds", "1", "--episodes", "10", "--scheduler", where]
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "whiffclock", *words], capture_output=True, text=True, check=False, timeout=50
+    )
+    return done.returncode, done.stderr, time.monotonic() - began
+
+
+@pytest.mark.parametrize("where", ["127.0.0.1:9", "tcp://127.0.0.1:9", "foo://127.0.0.1:9", "tcp://127.0.0.1", "a:b"])
 def test_no_scheduler(where, monkeypatch):
     monkeypatch.setattr(remote, "_SECONDS_TO_CONNECT", 0.5)
     with (
         pytest.raises(InputError, match=f"No Dask scheduler answers at {where}"),
         EngineSettings(scheduler=where).open(),
     ):
+        pass
+
+
+@pytest.mark.parametrize("reply", [b"", b"SSH-2.0-OpenSSH_9.6 and what follows"], ids=["silent", "another protocol"])
+def test_a_server_that_is_not_a_scheduler_is_refused_in_one_sentence(reply):
+    with server(reply) as where:
+        code, said, seconds = refused_by(where)
+    assert (code, said) == (2, f"whiffclock: No Dask scheduler answers at {where}.\n")
+    assert seconds < 25
+
+
+def test_a_bad_scheme_is_refused_at_once():
+    code, said, seconds = refused_by("foo://127.0.0.1:9")
+    assert (code, said) == (2, "whiffclock: No Dask scheduler answers at foo://127.0.0.1:9.\n")
+    assert seconds < 15
+
+
+def test_ctrl_c_ends_the_wait_for_a_scheduler(monkeypatch):
+    monkeypatch.setattr(remote, "_SECONDS_TO_CONNECT", 60)
+    with server() as where:
+        threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt), EngineSettings(scheduler=where).open():
+            pass
+    assert time.monotonic() - began < 20
+
+
+STARTING = """
+import os, signal, sys
+from distributed import LocalCluster
+from whiffclock import entry
+from whiffclock.runs import engine
+def started(*args, made=LocalCluster.__init__, **options):
+    os.killpg(0, signal.SIGINT)
+    made(*args, **options)
+LocalCluster.__init__ = started
+if __name__ == "__main__":
+    sys.argv = ["whiffclock", "train", "-e", "dense", "--seeds", "1", "--episodes", "10", "--engine", "dask"]
+    entry.main()
+"""
+
+
+def test_ctrl_c_while_dask_starts_is_no_traceback(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(STARTING)
+    done = subprocess.run(
+        [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, start_new_session=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_a_local_cluster_is_quiet_and_serves_this_machine_only():
+    import psutil
+    from distributed.client import logger
+
+    before = [logging.getLogger(name).level for name in ("distributed", logger.name)]
+    with EngineSettings("dask", 1).open():
+        assert logger.level == logging.CRITICAL
+        here = psutil.Process()
+        served = {
+            connection.laddr.ip
+            for process in (here, *here.children(recursive=True))
+            for connection in process.net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        }
+    assert served == {"127.0.0.1"}
+    assert [logging.getLogger(name).level for name in ("distributed", logger.name)] == before
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "not JSON", '{"address": '])
+def test_a_file_that_is_not_a_scheduler_file(content, tmp_path):
+    where = tmp_path / "scheduler.json"
+    where.write_text(content)
+    with pytest.raises(InputError, match="is not a scheduler file"), EngineSettings(scheduler=str(where)).open():
         pass
 
 
@@ -195,6 +300,8 @@ def test_no_scheduler_file(tmp_path):
     [
         ({"engine": "spark"}, "it must be threads, processes or dask"),
         ({"workers": 0}, "--workers is 0"),
+        ({"workers": -1}, "--workers is -1"),
+        ({"workers": 10**400}, "workers is a number of 401 digits"),
         ({"scheduler": "tcp://h:1", "engine": "processes"}, "needs the engine dask"),
         ({"scheduler": "tcp://h:1", "workers": 3}, "leave out --workers"),
     ],

@@ -15,10 +15,12 @@ import pytest
 from handmade import FIGURES, QUICK, as_in_the_paper, with_facts
 from typer.testing import CliRunner
 
+import whiffclock as wc
 from whiffclock.cli import app
 from whiffclock.paper.claims import CLAIMS, judge
 from whiffclock.paper.dataset import BAYES, SINGLE
 from whiffclock.paper.page.report import Scale, scale, templates, words, write_report
+from whiffclock.params import InputError
 
 PLUME = {
     "origin": "built-in plume, simulated by whiffclock <script>alert('origin')</script>",
@@ -276,6 +278,21 @@ def test_the_report_is_drawn_again_without_plume_and_numba(tmp_path):
         f"{figure}.{form}" for figure in ("fig2", "fig5") for form in ("png", "pdf")
     }
     assert len(json.loads((tmp_path / "claims.json").read_text())["claims"]) == 18
+
+
+@pytest.mark.parametrize("name", ["claims.json", "report.html", "data/searches.nc", "figures/fig3.pdf", "figures"])
+def test_an_output_that_is_blocked_is_found_before_the_work(name, tmp_path):
+    blocked = tmp_path / "out" / name
+    blocked.parent.mkdir(parents=True)
+    if name == "figures":
+        blocked.write_text("a file")
+    else:
+        blocked.mkdir()
+    done = CliRunner().invoke(app, ["reproduce", "--out", str(tmp_path / "out"), "--plume", "nowhere.npz"])
+    assert isinstance(done.exception, InputError)
+    assert f"{blocked} cannot be written" in str(done.exception)
+    with pytest.raises(InputError, match=f"{name} cannot be written"):
+        wc.reproduce(tmp_path / "out")
 
 
 def test_a_folder_without_data_gets_one_sentence(tmp_path):

@@ -7,6 +7,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 import whiffclock as wc
+from whiffclock.drawing.pictures import arranged, write_picture
 from whiffclock.netcdf import write_dataset
 from whiffclock.params import InputError
 from whiffclock.sweep_plots import choose, draw_lines, draw_map, load_sweep, text
@@ -173,3 +174,14 @@ def test_a_notebook_draws_into_given_axes():
     assert list(lines) == ["0.9", "0.99"]
     assert np.array_equal(lines["0.99"][:, 1], data["T_min_over_T"].sel(gamma=0.99).median("seed"))
     assert list(drawn(wc.plot_sweep(data, x="gamma", ax=Figure().add_subplot()))[0]) == ["5", "50", "500"]
+
+
+@pytest.mark.parametrize("draw", [draw_lines, draw_map])
+def test_dollars_in_names_are_not_mathematics(draw, tmp_path):
+    data = made_up(plume=[r"$\frac{$.nc", "$b$.nc"], n=[1, 2])
+    data["n"].attrs["long_name"] = r"The $\nonsense$"
+    data = data.rename(n="price")
+    data["G"].attrs["metric"] = r"$\G$"
+    write_picture(arranged(lambda: draw(data, [r"$\G$"], "plume")), tmp_path / "a.png")
+    figure = draw(data, [r"$\G$"], "plume")
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == [r"\$\frac{\$", r"\$b\$"]

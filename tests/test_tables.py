@@ -6,9 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from rich.console import Console
+from rich.text import Text
 
-from whiffclock.drawing.tables import comparison_table, evaluation_table
+from whiffclock.cli.options import facts_table
+from whiffclock.drawing.tables import add_row, comparison_table, evaluation_table, plain_table
 from whiffclock.paper.tables import claims_table
+from whiffclock.terminal import Terminal
 
 
 def shown(table):
@@ -17,6 +20,53 @@ def shown(table):
     text = console.export_text()
     assert max(map(len, text.splitlines())) <= 80
     return text
+
+
+HOSTILE = "a\x1b[31m\x07\r\x9b\u202e[b]"
+HARMLESS = "a\\x1b[31m\\x07\\x0d\\x9b\\u202e[b]"
+
+
+@pytest.mark.parametrize("printed", [HOSTILE, Text(f"{HOSTILE[:5]}"), facts_table({"origin": HOSTILE})], ids=str)
+def test_control_characters_are_escaped(printed):
+    terminal = Terminal(file=io.StringIO(), width=80, color_system=None)
+    terminal.print(printed)
+    text = terminal.file.getvalue()
+    assert all(one.isprintable() for one in text.replace("\n", ""))
+    assert HARMLESS[:8] in text
+    assert HARMLESS in text or isinstance(printed, Text)
+
+
+def test_a_name_does_not_begin_a_line_of_its_own():
+    terminal = Terminal(file=io.StringIO(), width=80)
+    terminal.print(facts_table({"origin": "a\nwhiffclock: all is well"}))
+    assert terminal.file.getvalue().count("\n") == 1
+
+
+def test_colours_are_not_escaped():
+    terminal = Terminal(file=io.StringIO(), force_terminal=True, color_system="standard")
+    terminal.print("a", style="red")
+    assert terminal.file.getvalue() == "\x1b[31ma\x1b[0m\n"
+
+
+@pytest.mark.parametrize("columns", [1, 20, 60])
+def test_a_narrow_terminal_loses_no_column(columns):
+    terminal = Terminal(file=io.StringIO(), width=columns, color_system=None)
+    table = plain_table("title", "a caption", "environment", "agent", "n", "G")
+    table.columns[1].no_wrap = False
+    for environment in ("sparse", "sparser"):
+        add_row(table, environment, "cast and surge", "20", "0.347 [0.331 0.352]")
+    terminal.print(table)
+    words = terminal.file.getvalue().split()
+    assert {"environment", "agent", "n", "G", "sparse", "sparser", "cast", "surge", "20", "[0.331"} <= {*words}
+
+
+def test_a_wide_terminal_gets_the_same_table_as_before():
+    table = plain_table("title", "a caption", "environment", "agent")
+    add_row(table, "sparse", "cast and surge")
+    plain, terminal = Console(width=80, file=io.StringIO()), Terminal(width=80, file=io.StringIO())
+    plain.print(table)
+    terminal.print(table)
+    assert plain.file.getvalue() == terminal.file.getvalue()
 
 
 @pytest.fixture

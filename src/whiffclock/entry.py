@@ -9,8 +9,8 @@ code  meaning
 143   stopped by SIGTERM, which is treated like Ctrl-C
 ====  =====================================================================
 
-Any other exception is a bug in whiffclock, and its traceback is shown. Only modules that the interpreter has already
-loaded are imported here, so that Ctrl-C is handled while the rest is imported.
+Any other exception is a bug in whiffclock, and its traceback is shown. Hardly more than the interpreter has already
+loaded is imported here, so that Ctrl-C is handled while the rest is imported.
 """
 
 import codecs
@@ -18,6 +18,12 @@ import errno
 import os
 import signal
 import sys
+
+from whiffclock.escapes import escaped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 #: Errors of the machine, and of paths that cannot be used; others are not expected.
 _MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG, errno.EAGAIN}
@@ -61,6 +67,8 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
+        if _interrupted(error):
+            return 130
         found = _expected(error)
         if found is None:
             raise
@@ -79,6 +87,13 @@ def _interrupt_again(ignored: "sys.UnraisableHookArgs") -> None:
         threading.Timer(0.02, _thread.interrupt_main).start()
     else:
         sys.__unraisablehook__(ignored)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether an error comes from Ctrl-C, as when that interrupts the making of a class, such as an Enum."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _expected(error: Exception) -> tuple[int, str] | None:
@@ -110,7 +125,7 @@ def _say(sentence: str) -> None:
     """Print a sentence on stderr, if that is possible."""
     if sentence:
         try:
-            print("whiffclock: " + sentence.replace("\n", "\\n"), file=sys.stderr, flush=True)
+            print("whiffclock: " + escaped(sentence).replace("\n", "\\n"), file=sys.stderr, flush=True)
         except OSError:  # stderr is full or closed, too
             _discard(2)
 
@@ -125,6 +140,20 @@ def _prepare_streams() -> None:
             setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
         elif number and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="whiffclock")
+            setattr(sys, name, _EscapingStream(stream))
+
+
+class _EscapingStream:
+    """A stream of text without control characters."""
+
+    def __init__(self, stream: "TextIO") -> None:
+        self.unescaped = stream
+
+    def __getattr__(self, name: str) -> "Any":
+        return getattr(self.unescaped, name)
+
+    def write(self, text: str) -> int:
+        return self.unescaped.write(escaped(text))
 
 
 def _encoded(error: UnicodeError) -> tuple[str | bytes, int]:

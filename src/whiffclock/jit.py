@@ -1,21 +1,29 @@
 """Compilation of kernels; they are cached on disk where that is possible.
 
-If the cache is damaged, full or not accessible, kernels are compiled again; this is never an error.
+If the cache is damaged, full or not accessible, kernels are compiled again; this is never an error. The cache and the
+option ``_nrt`` are not public in Numba; all use of them is here, and kernels work in a version without them.
 """
 
 import os
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from numba import config, njit
-from numba.core.caching import FunctionCache
+
+try:
+    from numba.core.caching import FunctionCache
+except ImportError:
+    FunctionCache = object  # type: ignore[assignment,misc]  # which refuses to be the cache of a function
 
 _printed: set[str] = set()
+_turn = threading.Lock()
 
 
 class _Cache(FunctionCache):
@@ -56,11 +64,43 @@ def kernel(calls: tuple[str, ...] = (), **options: Any) -> Callable[[Callable], 
     def decorate(function: Callable) -> Any:
         made = compiled(function)
         if hasattr(made, "py_func"):  # else numba is switched off
-            with suppress(RuntimeError, OSError):
-                made._cache = _cache(function, calls)
+            _add_cache(made, function, calls)
         return made
 
     return decorate
+
+
+def _add_cache(made: Any, function: Callable, calls: tuple[str, ...]) -> None:
+    """Give a compiled function its cache, if there is a place for it."""
+    try:
+        cache = _cache(function, calls) if hasattr(made, "_cache") else None
+    except (RuntimeError, OSError):
+        return
+    except (AttributeError, TypeError):
+        cache = None
+    if cache is None:
+        _warn("has no cache that can be used", "every process compiles its kernels")
+    else:
+        made._cache = cache
+
+
+def without_runtime() -> dict[str, Any]:
+    """The option that compiles without Numba's runtime, or none where Numba does not have it.
+
+    Without the runtime there is no reference counting, which would cost more than a step of a search; in return a
+    kernel allocates nothing. An unknown option would be refused at the first call only.
+    """
+    with suppress(ImportError):
+        from numba.core.cpu import CPUTargetOptions
+
+        if hasattr(CPUTargetOptions, "_nrt"):
+            return {"_nrt": False}
+    _warn("has no option _nrt", "kernels will be slower")
+    return {}
+
+
+def _warn(what: str, so: str) -> None:
+    warnings.warn(f"This version of Numba {what}; {so}.", RuntimeWarning, stacklevel=3)
 
 
 def _cache(function: Callable, calls: tuple[str, ...]) -> _Cache:
@@ -69,9 +109,21 @@ def _cache(function: Callable, calls: tuple[str, ...]) -> _Cache:
         return _Cache(function, calls)
     except RuntimeError:  # neither beside the package nor in the home folder
         folder = str(_temporary_folder())
-        config.CACHE_DIR = folder  # type: ignore[attr-defined]
         _say(f"compiled functions are cached in {folder}, since package and home folder are read-only")
-        return _Cache(function, calls)
+        with _cache_folder(folder):
+            return _Cache(function, calls)
+
+
+@contextmanager
+def _cache_folder(folder: str) -> Iterator[None]:
+    """Caches that are made here are in this folder; those of a user's own kernels stay where they are."""
+    with _turn:
+        before = config.CACHE_DIR  # type: ignore[attr-defined]
+        config.CACHE_DIR = folder  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
 def _temporary_folder() -> Path:

@@ -34,7 +34,7 @@ from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.progress import Bar, solver_report
 from whiffclock.runs.comparison import Comparison, Row, contenders, evaluations
-from whiffclock.runs.engine import EngineSettings, cores
+from whiffclock.runs.engine import EngineSettings
 from whiffclock.runs.jobs import Engine, JobFolder, JobMemory, execute, run, threads, work_in
 from whiffclock.runs.kinds import Evaluate, Given, Solve, Train
 from whiffclock.runs.training import TauScan, with_chosen_tau
@@ -260,9 +260,9 @@ class ComparisonTable:
         return pd.DataFrame([name | mean for name, mean in zip(names, means, strict=True)])
 
     def __repr__(self) -> str:
-        from rich.console import Console
+        from whiffclock.terminal import Terminal
 
-        console = Console(width=100, color_system=None, force_jupyter=False)
+        console = Terminal(width=100, color_system=None, force_jupyter=False)
         with console.capture() as text:
             console.print(self.table())
         return "\n".join(line.rstrip() for line in text.get().strip("\n").splitlines())
@@ -453,15 +453,19 @@ def reproduce(
     >>> data = wc.reproduce("demo", "quick", ["fig2", "fig3"])  # doctest: +SKIP
     """
     from whiffclock.paper.ensembles import Study
+    from whiffclock.paper.page.report import require_report
     from whiffclock.paper.profiles import profile_named
     from whiffclock.paper.reproduce import parse_figures, reproduce_into
     from whiffclock.plume.builtin import builtin_plume
 
+    at_once = EngineSettings(workers=workers).at_once
     chosen = parse_figures(None if figures is None else ",".join(figures))
     study = Study(plume or builtin_plume(), profile_named(profile) if isinstance(profile, str) else profile)
-    place, store = path_of(folder, "folder"), JobFolder(path_of(folder, "folder") / "runs")
+    place = path_of(folder, "folder")
+    require_report(place)
     with Bar("searches") as bar:
-        return reproduce_into(place, study, chosen, store, engine_of(workers), bar, workers or cores()).done.datasets
+        engine, store = threads(at_once), JobFolder(place / "runs")
+        return reproduce_into(place, study, chosen, store, engine, bar, at_once).done.datasets
 
 
 def sweep(
@@ -474,7 +478,7 @@ def sweep(
     settings
         A sweep file, or a dictionary of the same contents: each setting has a value, or a list of values to sweep over.
     folder
-        Results are cached in ``runs`` in it; finished work is not repeated. Default: no cache.
+        Folder of the sweep; results are cached in ``runs`` in it, and finished work is not repeated. Default: no cache.
     workers
         Jobs run in parallel; default: as many as there are cores.
 
@@ -492,9 +496,12 @@ def sweep(
     >>> data["G"].median("seed").sel(threshold=5e-6).sizes
     Frozen({'gamma': 2})
     """
-    from whiffclock.runs.sweep import Sweep
+    from whiffclock.runs.sweep import Sweep, results_in
 
-    grid, store = Sweep.of(settings), JobMemory() if folder is None else JobFolder(Path(folder) / "runs")
+    grid, store = (
+        Sweep.of(settings),
+        JobMemory() if folder is None else JobFolder(results_in(path_of(folder, "folder"))),
+    )
     with Bar("episodes") as bar:
         bar.begin("sweeping", grid.work(store))
         return grid.run(store, engine_of(workers), bar.advance)

@@ -35,10 +35,11 @@ class Bar:
         announce: bool = False,
     ) -> None:
         from rich import progress as rp
-        from rich.console import Console
         from rich.table import Column
 
-        self._console = console or Console(stderr=True, markup=False)
+        from whiffclock.terminal import Terminal
+
+        self._console = console or Terminal(stderr=True)
         stage = Column(max_width=32, no_wrap=True, overflow="ellipsis")
         left = rp.TextColumn("{task.description}", markup=False, table_column=stage), rp.BarColumn(None)
         right = rp.TaskProgressColumn(), rp.TextColumn("{task.fields[detail]}", markup=False)

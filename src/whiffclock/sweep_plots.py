@@ -89,7 +89,7 @@ def plot_sweep(data: xr.Dataset, metric: str = "G", x: str | None = None, ax: Ax
         _, ax = plt.subplots(figsize=(4.5, 3), layout="constrained")
     axis, other = _axes_of(choose(data, {}), x)
     lines(ax, _metric(data, metric), axis, other)
-    ax.set_ylabel(style.PERFORMANCE.get(metric, metric))
+    ax.set_ylabel(style.PERFORMANCE.get(metric) or plain(metric))
     if other is not None:
         ax.legend(title=label(data[other]), frameon=False)
     return ax
@@ -134,7 +134,7 @@ def draw_lines(data: xr.Dataset, metrics: Sequence[str] = METRICS, x: str | None
     panels = figure.subplots(1, len(metrics), squeeze=False)[0]
     for panel, metric in zip(panels, metrics, strict=True):
         lines(panel, _metric(data, metric), axis, other)
-        panel.set_ylabel(style.PERFORMANCE.get(metric, metric))
+        panel.set_ylabel(style.PERFORMANCE.get(metric) or plain(metric))
     handles, names = panels[0].get_legend_handles_labels()
     agents = data.sizes["seed"]
     if agents > 1:
@@ -160,7 +160,7 @@ def draw_map(data: xr.Dataset, metrics: Sequence[str] = METRICS, x: str | None =
     panels = figure.subplots(1, len(metrics), squeeze=False, sharey=True)[0]
     for panel, metric in zip(panels, metrics, strict=True):
         cells(panel, _metric(data, metric), axis, other, numbers=columns <= _ROOM[0] and rows <= _ROOM[1])
-        style.title(panel, text=style.PERFORMANCE.get(metric, metric))
+        style.title(panel, text=style.PERFORMANCE.get(metric) or plain(metric))
     panels[0].set_ylabel(label(data[other]))
     agents = data.sizes["seed"]
     if agents > 1:
@@ -252,7 +252,7 @@ def label(setting: xr.DataArray) -> str:
     """The label of a setting in a plot."""
     name = str(setting.name)
     about = str(setting.attrs.get("long_name") or name.replace("_", " "))
-    return "environment" if named_environments(setting) else LABELS.get(name, about[:1].lower() + about[1:])
+    return "environment" if named_environments(setting) else LABELS.get(name) or plain(about[:1].lower() + about[1:])
 
 
 def texts(setting: xr.DataArray) -> list[str]:
@@ -260,7 +260,12 @@ def texts(setting: xr.DataArray) -> list[str]:
     values = setting.values.tolist()
     if named_environments(setting):
         return [environment_name(value) for value in values]
-    return [Path(value).stem if setting.name == "plume" else text(value) for value in values]
+    return [plain(Path(value).stem if setting.name == "plume" else text(value)) for value in values]
+
+
+def plain(text: str) -> str:
+    """A text from a file for matplotlib, which would take what is between two dollars for mathematics."""
+    return text.replace("$", r"\$")
 
 
 def text(value: Any) -> str:

@@ -4,6 +4,7 @@ A parameter or a setting that is annotated with a description is an option. A pa
 becomes the options of its fields, in a panel of their own in the help; the command gets the validated object.
 """
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import wraps
@@ -34,7 +35,7 @@ def changed_options(settings: Any, **special: str) -> str:
         value = getattr(settings, f.name)
         if f.default is not MISSING and value != f.default:
             text = special.get(f.name) or written(value)
-            options += f" --{f.name.replace('_', '-')}" + f" {text}" * (value is not True)
+            options += f" --{f.name.replace('_', '-')}" + f" {shlex.quote(text)}" * (value is not True)
     return options
 
 

@@ -32,7 +32,7 @@ Assumed = Annotated[BayesSettings, OptionGroup(panel="Model")]
 @with_options
 def solve(
     *,
-    environment: Annotated[str, f"{', '.join(ENVIRONMENTS)}, or a threshold.", OptionSpec("NAME", short="-e")],
+    environment: Annotated[list[str], f"{', '.join(ENVIRONMENTS)}, or a threshold.", OptionSpec("NAME", short="-e")],
     plume: opt.PlumeSettings,
     settings: solver.Solver,
     assumed: Assumed,
@@ -52,7 +52,9 @@ def solve(
 
     settings = solver.with_budget(settings)
     opt.require_new(out, force)
-    threshold = opt.parse_threshold(environment, "--environment")
+    given = ", ".join(environment)
+    require(len(environment) == 1, f"--environment was given {len(environment)} times ({given}); solve one at a time.")
+    threshold = opt.parse_threshold(environment[0], "--environment")
     field = plume.open()
     job = Solve(field.fingerprint, threshold, world, assumed, settings)
     with solver.solving(environment_name(threshold), settings) as report:
@@ -65,8 +67,8 @@ def solve(
     facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
     opt.show(facts, json, ",.6g")
     if out is not None:
-        opt.messages.print(f"Policy: {out}", soft_wrap=True, highlight=False)
-        opt.hint(f"bayes evaluate {out}", plume, world)
+        opt.say(f"Policy: {out}")
+        opt.hint("bayes", "evaluate", out, plume=plume, world=world)
 
 
 @bayes_app.command()

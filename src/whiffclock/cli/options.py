@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,22 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, changed_options
+from whiffclock.escapes import escaped
 from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require, require_threshold
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.runs.engine import EngineError, EngineSettings
+from whiffclock.terminal import Terminal
 
 if TYPE_CHECKING:
     from whiffclock.plume import Plume
     from whiffclock.progress import Bar
 
-#: Messages go to stderr, results to stdout, so that results can be piped. Brackets in names are not markup.
-messages = Console(stderr=True, markup=False)
-out = Console(markup=False)
+#: Messages go to stderr, results to stdout, so that results can be piped.
+messages = Terminal(stderr=True)
+out = Terminal()
 
 #: Default folder of a reproduction; its results are cached in runs/ in it.
 REPRODUCTION = Path("reproduction")
@@ -130,12 +132,17 @@ class PlumeSettings:
         return plume if self.part == "all" else plume.split(self.train_share)[self.part == "test"]
 
 
-def hint(command: str, plume: PlumeSettings, world: WorldSettings) -> None:
+def say_next(*words: str | Path, options: str = "") -> None:
+    """Print the command that comes next, quoted for the shell; ``options`` are quoted already."""
+    say(f"Next: whiffclock {shlex.join(map(str, words))}{options}")
+
+
+def hint(*words: str | Path, plume: PlumeSettings, world: WorldSettings) -> None:
     """Print the command that comes next; what was trained on one part of the record is tested on the other."""
     part = {"train": "test", "test": "train", "all": "all"}[plume.part]
     own = {} if world.start_threshold is not None else {"start_threshold": "own"}
     options = changed_options(plume, part=part) + changed_options(plume.reading) + changed_options(world, **own)
-    messages.print(f"Next: whiffclock {command}{options}", soft_wrap=True, highlight=False)
+    say_next(*words, options=options)
 
 
 PlumeFile = Annotated[PlumeSettings, OptionGroup(only=("plume",))]
@@ -155,7 +162,7 @@ def facts_table(facts: dict[str, Any], form: str = "g") -> Table:
     table.add_column(justify="right", style="bold")
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name, Text(readable(value, form)))
+        table.add_row(escaped(name), Text(escaped(readable(value, form)).replace("\n", "\\n")))
     return table
 
 

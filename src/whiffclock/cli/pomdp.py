@@ -69,7 +69,7 @@ def solve(
     size = {"blocks": model.n_blocks, "model_megabytes": model.megabytes}
     opt.show({"file": str(file), **shape, **size, **solution.to_dict()}, json, ",.6g")
     if out is not None:
-        opt.messages.print(f"Policy: {out}", soft_wrap=True, highlight=False)
+        opt.say(f"Policy: {out}")
 
 
 def with_budget(settings: SolverSettings) -> SolverSettings:
@@ -91,12 +91,10 @@ def solving(what: str, settings: SolverSettings) -> Iterator[Report]:
 def explain(solution: Solution, settings: SolverSettings) -> None:
     """Print why a solver stopped early, or began with loose bounds."""
     if solution.ended == "interrupted":
-        opt.messages.print("whiffclock: stopped; the policy found so far is kept.")
+        opt.say("whiffclock: stopped; the policy found so far is kept.")
     if solution.loose_first_bounds:
         limit = f"{settings.seconds:g} s were too short to solve the first bounds"
-        opt.messages.print(
-            f"whiffclock: {limit}; looser ones, which are valid as well, were used. --seconds sets the limit."
-        )
+        opt.say(f"whiffclock: {limit}; looser ones, which are valid as well, were used. --seconds sets the limit.")
     if solution.ended == "memory is full":
         limit = f"the memory limit of {settings.megabytes:g} MB was reached after {solution.seconds:.0f} s"
-        opt.messages.print(f"whiffclock: {limit}; the policy found so far is kept. --megabytes sets the limit.")
+        opt.say(f"whiffclock: {limit}; the policy found so far is kept. --megabytes sets the limit.")

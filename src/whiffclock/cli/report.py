@@ -20,16 +20,15 @@ def report(
 
     Example: whiffclock report reproduction
     """
-    from whiffclock.archive import require_writable
     from whiffclock.paper.claims import judge
     from whiffclock.paper.dataset import Datasets
-    from whiffclock.paper.page.report import write_report
+    from whiffclock.paper.page.report import require_report, write_report
     from whiffclock.paper.tables import claims_table
     from whiffclock.runs.engine import cores
 
     source = folder / "data"
     require(source.is_dir(), f"{folder} has no folder data; name an output folder of whiffclock reproduce.")
-    require_writable(folder / "figures")
+    require_report(folder)
     data = Datasets.load(source)
     verdicts = judge(data)
     page = write_report(data, folder, verdicts, cores())

@@ -37,6 +37,7 @@ def reproduce(
     """
     from whiffclock.archive import require_writable
     from whiffclock.paper.ensembles import Study
+    from whiffclock.paper.page.report import require_report
     from whiffclock.paper.profiles import profile_named
     from whiffclock.paper.reproduce import parse_figures, reproduce_into
     from whiffclock.paper.tables import claims_table
@@ -44,8 +45,8 @@ def reproduce(
 
     numbers, figures = profile_named(profile), parse_figures(only)
     folder = out / "runs" if store is None else store
-    for place in (out, folder, out / "data", out / "figures"):
-        require_writable(place)
+    require_report(out)
+    require_writable(folder)
     field = plume.open()
     opt.messages.print(f"Plume: {field.origin}. Profile: {profile}.")
     with engine.open(opt.say) as pool, opt.job_bar(folder, "searches") as bar:

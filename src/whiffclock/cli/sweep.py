@@ -47,10 +47,10 @@ def run_sweep(
     from whiffclock.archive import require_replaceable, require_writable
     from whiffclock.netcdf import write_dataset
     from whiffclock.runs.jobs import JobFolder
-    from whiffclock.runs.sweep import Sweep
+    from whiffclock.runs.sweep import Sweep, results_in
 
     folder = Path(file.stem) if out is None else out
-    kept = folder / "runs" if store is None else store
+    kept = results_in(folder) if store is None else store
     sweep, results = Sweep.of(file), JobFolder(kept)
     if dry_run:
         opt.out.print(jobs_table(sweep, results, engine))
@@ -65,7 +65,7 @@ def run_sweep(
     write_dataset(result, data)
     sizes = ", ".join(f"{name} ({size})" for name, size in data.sizes.items())
     opt.out.print(f"{result}: {', '.join(map(str, data))} by {sizes}.", soft_wrap=True, highlight=False)
-    opt.messages.print(f"Next: whiffclock sweep plot {result}", soft_wrap=True, highlight=False)
+    opt.say_next("sweep", "plot", result)
 
 
 @sweep_app.command()

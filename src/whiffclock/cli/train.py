@@ -80,7 +80,7 @@ def train(
         fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
     if not json:
         opt.out.print(f"Policies in {out}/: {len(fresh)} trained, {len(jobs) - len(fresh)} cached ({field.origin}).")
-        opt.hint(f"compare {out}", plume, world)
+        opt.hint("compare", out, plume=plume, world=world)
         return
     curves = [run(job, field, folder).curve() for job in jobs]
     opt.print_json(

@@ -11,6 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from whiffclock.escapes import escaped
 from whiffclock.formatting import short, span
 
 if TYPE_CHECKING:
@@ -74,4 +75,4 @@ def plain_table(title: str, caption: str, *columns: str) -> Table:
 
 def add_row(table: Table, *cells: str | Text) -> None:
     """A row in which square brackets are not taken for markup."""
-    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+    table.add_row(*(Text(escaped(cell)) if isinstance(cell, str) else cell for cell in cells))

@@ -89,7 +89,7 @@ def solve(
     ``start`` are vectors to begin with, those of a policy solved before; what is not a lower bound is refused.
     ``progress`` is called about ten times a second.
     """
-    with threadpool_limits(1), _interrupt() as interrupted:
+    with _interrupt() as interrupted, _one_blas_thread():
         return _Run(model, settings or SolverSettings(), start or []).solve(progress or (lambda _: None), interrupted)
 
 
@@ -163,6 +163,44 @@ class _Run:
         state = Progress(lower, upper, len(self.vectors), total, self.tree.size, self._elapsed(), self._megabytes())
         self.history.append(state)
         return state
+
+
+class _Solves:
+    """The solves that run at this time, and what ends the limit on threads that they share."""
+
+    turn, running, over = threading.Lock(), 0, threading.Event()
+    holder: threading.Thread
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """One thread for BLAS while any solve runs, and then as many as before.
+
+    Some libraries have one limit per thread, others one for the process. That one is held by a thread of its own, from
+    the first solve to the last: solves that end in another order than they began would restore each other's limit.
+    """
+    with _Solves.turn:
+        if _Solves.running == 0:
+            held, _Solves.over = threading.Event(), threading.Event()
+            _Solves.holder = threading.Thread(target=_hold_limit, args=(held, _Solves.over), daemon=True)
+            _Solves.holder.start()
+            held.wait()
+        _Solves.running += 1
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        with _Solves.turn:
+            _Solves.running -= 1
+            if _Solves.running == 0:
+                _Solves.over.set()
+                _Solves.holder.join()
+
+
+def _hold_limit(held: threading.Event, over: threading.Event) -> None:
+    with threadpool_limits(1):
+        held.set()
+        over.wait()
 
 
 @contextmanager

@@ -7,20 +7,24 @@ stores. Scheduling, work stealing and retries are left to the pool or to Dask.
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import multiprocessing
 import os
 import queue
 import shutil
+import signal
 import time
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from graphlib import TopologicalSorter
 from importlib.util import find_spec
+from multiprocessing import resource_tracker
 from pathlib import Path
 from tempfile import mkdtemp
 from types import ModuleType
@@ -33,7 +37,7 @@ from whiffclock.child_processes import end_with_parent
 from whiffclock.params import InputError, require
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import Whiffs
-from whiffclock.runs.engine import EngineError, Say
+from whiffclock.runs.engine import EngineError, Say, run_jobs
 from whiffclock.runs.jobs import Arrays, Job, JobMemory, JobStore, Tick, nested, run
 
 #: Jobs submitted at the same time; the others wait here, not in the memory of a scheduler.
@@ -42,6 +46,7 @@ _MOST_SUBMITTED = 1000
 _MOST_DEATHS = 3
 _MOST_PLUMES = 16
 _SECONDS_TO_CONNECT = 10.0
+_HERE = "127.0.0.1"
 
 #: Plumes of this worker, by fingerprint.
 _PLUMES: dict[str, Plume] = {}
@@ -205,14 +210,13 @@ class Cluster(Remote):
 
     def __enter__(self) -> Self:
         distributed = _distributed()
-        for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # the engine reports what a user should know
         with ExitStack() as stack:
-            where = self._scheduler
-            if where is None:
-                quiet = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-                where = stack.enter_context(distributed.LocalCluster(None, self.workers, 1, **quiet))
-            self._client = stack.enter_context(_connected(distributed, where))
+            stack.enter_context(_quiet_loggers())
+            if self._scheduler is None:
+                where = stack.enter_context(_local_cluster(distributed, self.workers))
+            else:
+                where = _scheduler_address(distributed, self._scheduler)
+            self._client = stack.enter_context(distributed.Client(where, set_as_default=False))
             self._require_versions()
             self.executor = self._client.get_executor(pure=False)
             self._stack = stack.pop_all()
@@ -247,17 +251,67 @@ class Cluster(Remote):
         self._stack.close()
 
 
-def _connected(distributed: ModuleType, where: Any) -> Any:
-    """A client of a scheduler, by its address, its file, or a local cluster."""
-    if isinstance(where, str) and ":" not in where:
-        require(Path(where).is_file(), f"There is no scheduler file at {where}; an address looks like tcp://host:8786.")
-        how: dict[str, Any] = {"scheduler_file": where}
-    else:
-        how = {"address": where}
+@contextmanager
+def _quiet_loggers() -> Iterator[None]:
+    """Without the messages of Dask: the engine reports what a user should know."""
+    loggers = [logging.getLogger(name) for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
     try:
-        return distributed.Client(**how, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-    except Exception as error:  # a wrong file or address makes Dask raise errors of many kinds
-        raise InputError(f"No Dask scheduler answers at {where}.") from error
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+def _local_cluster(distributed: ModuleType, workers: int) -> Any:
+    """A cluster on this machine that only this machine can reach.
+
+    Ctrl-C waits until it has started: half a cluster cannot be closed. Its threads and processes inherit the mask, so
+    that Ctrl-C reaches this process alone, which then closes them.
+    """
+    resource_tracker.ensure_running()  # its start would end the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        return distributed.LocalCluster(
+            None, workers, 1, host=_HERE, dashboard_address=f"{_HERE}:0", silence_logs=logging.CRITICAL
+        )
+    finally:
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _scheduler_address(distributed: ModuleType, where: str) -> str:
+    """The address of a scheduler, which may be in a file; what does not answer like one is refused.
+
+    A client that cannot connect waits for ever, or ends with a traceback; so the scheduler is asked first.
+    """
+    address = where if ":" in where else _address_in(Path(where))
+
+    async def identity(tick: Tick) -> dict[str, Any]:
+        async with distributed.rpc(address) as server, asyncio.timeout(_SECONDS_TO_CONNECT):
+            answer = asyncio.ensure_future(server.identity())
+            while not answer.done():
+                tick(0)  # ends it after Ctrl-C
+                await asyncio.wait([answer], timeout=0.1)
+            return answer.result()
+
+    try:  # in a thread: a notebook has an event loop of its own
+        (found,) = run_jobs([lambda tick: asyncio.run(identity(tick))], 1)
+    except Exception:  # a wrong address makes Dask raise errors of many kinds
+        raise InputError(f"No Dask scheduler answers at {where}.") from None
+    kind = found.get("type")
+    require(kind == "Scheduler", f"A {kind} of Dask answers at {where}; name the address of the scheduler.")
+    return address
+
+
+def _address_in(file: Path) -> str:
+    require(file.is_file(), f"There is no scheduler file at {file}; an address looks like tcp://host:8786.")
+    try:
+        return str(json.loads(file.read_bytes())["address"])
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise InputError(f"{file} is not a scheduler file of Dask; it has no address.") from error
 
 
 def _distributed() -> ModuleType:

@@ -112,6 +112,11 @@ class Sweep:
         return {name: json.dumps(value) for name, value in facts.items()} | {"version": __version__}
 
 
+def results_in(folder: Path) -> Path:
+    """Where the results of a sweep are cached."""
+    return folder / "runs"
+
+
 def dimension(name: str) -> str:
     """The dimension of a swept setting."""
     return name.replace(".", "_")

@@ -34,15 +34,13 @@ compiled with ``calls``.
 """
 
 import sys
-import warnings
-from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
 from numba import extending, types
 
-from whiffclock.jit import kernel
+from whiffclock.jit import kernel, without_runtime
 from whiffclock.world.moves import DISPLACEMENT, N_ACTIONS
 
 _MOVES_X, _MOVES_Y = np.ascontiguousarray(DISPLACEMENT.T)
@@ -66,22 +64,7 @@ _G, _FOUND, _STEPS = range(len(CURVE))
 _LARGEST, _CLOCK_SUM, _CLOCKS, _LONGEST, _BLANK_SUM, _BLANKS = range(len(CLOCK_RECORD))
 
 
-def _without_runtime() -> dict[str, Any]:
-    """The option that compiles without Numba's runtime, or none where Numba does not have it.
-
-    Without the runtime there is no reference counting, which would cost more than the step itself; in return a
-    kernel allocates nothing. The option is not public, and an unknown one is refused at the first call only.
-    """
-    with suppress(ImportError):
-        from numba.core.cpu import CPUTargetOptions
-
-        if hasattr(CPUTargetOptions, "_nrt"):
-            return {"_nrt": False}
-    warnings.warn("This version of Numba has no option _nrt; kernels will be slower.", RuntimeWarning, stacklevel=2)
-    return {}
-
-
-_kernel = kernel(**_without_runtime())
+_kernel = kernel(**without_runtime())
 
 
 class SourceRegion(NamedTuple):

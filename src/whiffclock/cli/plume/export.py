@@ -79,8 +79,8 @@ def export(
         opt.print_json(facts | {"source": [x, y], "fingerprint": plume.fingerprint})
         return
     opt.out.print(f"{target}: {' x '.join(map(str, plume.field.shape))} (t, x, y), {plume.origin}.")
-    named = f" --source {x},{y}" if target.suffix == ".npy" else ""
-    opt.out.print(f"Next: whiffclock train --plume {target}{named}")
+    named = ("--source", f"{x},{y}") if target.suffix == ".npy" else ()
+    opt.say_next("train", "--plume", target, *named)
 
 
 def read_and_written(files: list[Path], force: bool) -> tuple[Path | None, Path]:

@@ -9,7 +9,7 @@ import base64
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 import whiffclock
-from whiffclock.archive import write_whole
+from whiffclock.archive import require_replaceable, require_writable, write_whole
 from whiffclock.formatting import number, span
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
@@ -62,6 +62,18 @@ def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None =
     _write(out / "claims.json", claims_json(verdicts, data))
     _write(page, report_html(data, verdicts, figures.values(), out))
     return page
+
+
+def require_report(out: Path) -> None:
+    """Refuse, before any work, a folder in which a report and its datasets cannot be written."""
+    from whiffclock.paper.figures import FIGURES
+
+    for folder in (out, out / "data", out / "figures"):
+        require_writable(folder)
+    datasets = [f"data/{field.name}.nc" for field in fields(Datasets)]
+    pictures = [f"figures/{figure}.{form}" for figure in FIGURES for form in ("png", "pdf")]
+    for name in ("claims.json", "report.html", *datasets, *pictures):
+        require_replaceable(out / name)
 
 
 def _write(path: Path, text: str) -> None:

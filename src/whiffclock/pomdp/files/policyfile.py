@@ -4,7 +4,7 @@
 
     <Policy version="0.1" type="value" model="Tiger.pomdp">
       <AlphaVector vectorLength="2" numObsValue="1" numVectors="2">
-        <Vector action="0" obsValue="0">24.7 3.01</Vector>
+        <Vector action="0" obsValue="0">24.7 3.01 </Vector>
         <SparseVector action="1" obsValue="0"><Entry>1 28.4</Entry></SparseVector>
       </AlphaVector>
     </Policy>
@@ -130,7 +130,8 @@ def _vector_lines(
         numbers = " ".join(map(repr, vector.tolist()))
         if "e" in numbers:
             numbers = " ".join(_decimal(value) for value in vector.tolist())
-        yield f'<Vector action="{action}" obsValue="{visible}">{numbers}</Vector>\n'
+        # the space: APPL's reader takes the last number together with whatever touches it
+        yield f'<Vector action="{action}" obsValue="{visible}">{numbers} </Vector>\n'
 
 
 def _decimal(value: float) -> str:
