@@ -57,7 +57,7 @@ def measure_engines(add: Add) -> tuple[float, float]:
     """With Dask: seconds per episode on one worker, and seconds of this process per job."""
     plume = builtin_plume()
     learning = LearningSettings.shortened(EPISODES)
-    trainings = [Train(plume.fingerprint, 5e-6, clock(500), learning, seed=seed) for seed in range(JOBS)]
+    trainings = [Train(plume.fingerprint, 5e-6, clock(500), learning, plume.settle(), seed) for seed in range(JOBS)]
     short = [replace(job, learning=LearningSettings.shortened(1000)) for job in trainings[:4]]  # start, compile
     for name in ("threads", "processes", "dask"):
         walls = {}

@@ -104,7 +104,7 @@ def test_two_q_uses_both_modes(plume, tmp_path):
     policy = train(clock_task(plume, 3e-6, clock(200, (3,)), LearningSettings.shortened(2000), seed=0))
     assert 0.05 < sparse_share(policy) < 0.95
     scan = TauScan(seeds=1, episodes=500, horizon=200)
-    assert choose_tau(plume, 3e-6, WorldSettings(), scan, JobStore(Store(tmp_path))) in TAUS
+    assert choose_tau(plume, 3e-6, plume.settle(), scan, JobStore(Store(tmp_path))) in TAUS
 
 
 def test_a_record_that_is_too_short_to_avoid_its_end_is_refused(plume):
@@ -128,7 +128,7 @@ def test_impossible_angles_are_refused(angle):
 
 
 def test_tuning_takes_the_best_angle(plume, tmp_path):
-    comparison = Comparison(plume, [], [3e-6], WorldSettings(), EvaluationSettings(horizon=500))
+    comparison = Comparison(plume, [], [3e-6], plume.settle(), EvaluationSettings(horizon=500))
     (tuned,) = comparison.rows(JobStore(Store(tmp_path)))
     for angle in (10, 40, 70):
         assert tuned.best.mean("G") >= evaluate(cast_and_surge(angle), plume, 3e-6).mean("G")
@@ -217,7 +217,7 @@ def test_only_a_clock_can_be_confined_to_a_mode(plume):
 
 def test_a_given_cast_and_surge_stands_beside_the_tuned_one(plume, tmp_path):
     settings = EvaluationSettings(2, horizon=50)
-    comparison = Comparison(plume, [Given.of(cast_and_surge(80, 50))], [3e-6], WorldSettings(), settings)
+    comparison = Comparison(plume, [Given.of(cast_and_surge(80, 50))], [3e-6], plume.settle(), settings)
     given, tuned = comparison.rows(JobStore(Store(tmp_path)))
     assert (given.agent, tuned.agent) == ("cast-and-surge, as given", "cast-and-surge")
     assert given.best.mean("G") == evaluate(cast_and_surge(80, 50), plume, 3e-6, settings=settings).mean("G")

@@ -15,7 +15,7 @@ from whiffclock.paper.claims import judge
 from whiffclock.paper.ensembles import Study
 from whiffclock.paper.profiles import Profile
 from whiffclock.paper.reproduce import reproduce
-from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
+from whiffclock.params import EvaluationSettings, LearningSettings
 from whiffclock.recovery import void_path, void_trajectory
 from whiffclock.runs.jobs import JobStore, execute, run
 from whiffclock.runs.kinds import Evaluate, Train
@@ -34,8 +34,8 @@ def test_a_finite_memory_is_one_function(plume, tmp_path, monkeypatch):
 
     assert make_memory({"maker": "parity", "length": 3}) == parity(3)
     store = JobStore(Store(tmp_path))
-    job = Train(plume.fingerprint, 3e-6, parity(6), LearningSettings.shortened(100, horizon=50))
-    test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2, horizon=50))
+    job = Train(plume.fingerprint, 3e-6, parity(6), LearningSettings.shortened(100, horizon=50), plume.settle())
+    test = Evaluate(job, plume.fingerprint, 3e-6, plume.settle(), EvaluationSettings(2, horizon=50))
     seen = run(test, plume, store)
     assert seen.policy == "parity"
     policy = run(job, plume, store)
@@ -77,8 +77,14 @@ def test_an_engine_is_one_function(plume, tmp_path):
             done.append(job)
         return [0.0] * len(todo)
 
-    job = Train(plume.fingerprint, 3e-6, make_memory({"maker": "clock", "length": 40}), LearningSettings.shortened(60))
-    test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2))
+    job = Train(
+        plume.fingerprint,
+        3e-6,
+        make_memory({"maker": "clock", "length": 40}),
+        LearningSettings.shortened(60),
+        plume.settle(),
+    )
+    test = Evaluate(job, plume.fingerprint, 3e-6, plume.settle(), EvaluationSettings(2))
     first, second = JobStore(Store(tmp_path / "a")), JobStore(Store(tmp_path / "b"))
     execute([test], plume, first, one_by_one)
     execute([test], plume, second)

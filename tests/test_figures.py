@@ -26,13 +26,14 @@ from whiffclock.drawing.boxes import box, never
 from whiffclock.drawing.plane import metrics_on_path
 from whiffclock.drawing.style import COLOURS, context
 from whiffclock.drawing.violins import density
+from whiffclock.environments import PAPER
 from whiffclock.paper import figures
 from whiffclock.paper.dataset import Datasets, in_order
 from whiffclock.paper.figures import FIGURES, captions, drawing, picture, render
 from whiffclock.paper.figures.last_whiffs import LastWhiffs
 from whiffclock.paper.figures.maps import voids
 from whiffclock.paper.page.report import write_report
-from whiffclock.params import ENVIRONMENTS, InputError
+from whiffclock.params import InputError
 from whiffclock.quantiles import weighted_quantiles
 
 ORIGIN = "a plume, simulated for a test"
@@ -66,7 +67,7 @@ def text_of(figure):
 def test_there_is_a_drawing_for_every_result_and_a_colour_for_every_environment():
     assert tuple(FIGURES) == made_up.FIGURES
     assert {name for figure in FIGURES for name in drawing(figure).NEEDS} == COMPUTED
-    assert tuple(COLOURS) == tuple(ENVIRONMENTS)
+    assert tuple(COLOURS) == tuple(PAPER)
 
 
 #: Nothing is missing from these in any case.
@@ -94,7 +95,7 @@ def test_figures_stay_within_their_borders_and_captions_are_filled_in(cases, dra
     assert not re.search(r"[{}\[\]]|\bnan\b|\binf\b|None", alt)
     if table is not None:
         assert {len(cells) for _, cells in table.rows} == {len(table.header)}
-        assert {name for name, _ in table.rows} >= set(ENVIRONMENTS) or figure == "fig4"
+        assert {name for name, _ in table.rows} >= set(PAPER) or figure == "fig4"
         assert not re.search(r"\bnan\b|\binf\b|None", str(table.rows))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.memory import clock, window
-from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.params import EvaluationSettings, InputError, LearningSettings
 from whiffclock.plume import Plume
 from whiffclock.runs import kinds
 from whiffclock.runs.jobs import ONE_THREAD, Account, Job, JobStore, execute, missing, run, threads, work_in
@@ -50,11 +50,11 @@ def store(tmp_path):
 
 
 def training(plume, seed=0, memory=None):
-    return Train(plume.fingerprint, 3e-6, memory or clock(40), LEARNING, seed=seed)
+    return Train(plume.fingerprint, 3e-6, memory or clock(40), LEARNING, plume.settle(), seed)
 
 
 def test_of(policy, plume):
-    return Evaluate(policy, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2, horizon=40))
+    return Evaluate(policy, plume.fingerprint, 3e-6, plume.settle(), EvaluationSettings(2, horizon=40))
 
 
 test_of.__test__ = False
@@ -166,9 +166,9 @@ def test_more_trials_of_the_bayesian_agent_do_not_solve_again(plume, store, monk
     from whiffclock.runs.kinds import Branch, Solve
 
     solver = SolverSettings(seconds=None, backups=1)
-    solution = Solve(plume.fingerprint, 3e-6, WorldSettings(), BayesSettings(), solver)
+    solution = Solve(plume.fingerprint, 3e-6, plume.settle(), BayesSettings(), solver)
     few, more = (
-        Branch(solution, plume.fingerprint, 3e-6, WorldSettings(), BranchSettings(n, steps=20, horizon=30))
+        Branch(solution, plume.fingerprint, 3e-6, plume.settle(), BranchSettings(n, steps=20, horizon=30))
         for n in (1, 2)
     )
     solved = run(solution, plume, store)
@@ -186,8 +186,8 @@ def test_the_bayesian_agent_has_the_horizon_that_was_asked_for(plume, store):
     from whiffclock.pomdp.solver import SolverSettings
     from whiffclock.runs.kinds import Solve
 
-    solution = Solve(plume.fingerprint, 1e-6, WorldSettings(), BayesSettings(), SolverSettings(seconds=None, backups=1))
-    job = Evaluate(solution, plume.fingerprint, 1e-6, WorldSettings(), EvaluationSettings(2, horizon=20), 40)
+    solution = Solve(plume.fingerprint, 1e-6, plume.settle(), BayesSettings(), SolverSettings(seconds=None, backups=1))
+    job = Evaluate(solution, plume.fingerprint, 1e-6, plume.settle(), EvaluationSettings(2, horizon=20), 40)
     seen = run(job, plume, store)
     assert seen.horizon == 20
     assert seen.arrival.max() <= 20
@@ -219,7 +219,7 @@ def test_what_rests_on_jobs_that_are_not_kept_comes_after_their_needs(plume, sto
 def test_a_kept_evaluation_has_the_horizon_it_was_made_with(plume, store):
     policy = run(training(plume), plume)
     for job in (Given.of(policy), OneMode(training(plume), 0), HeuristicTwoQ(training(plume), training(plume), 7)):
-        test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2))
+        test = Evaluate(job, plume.fingerprint, 3e-6, plume.settle(), EvaluationSettings(2))
         assert test.description["settings"]["horizon"] == 40
         fresh, kept = run(test, plume, store), run(test, plume, store)
         assert fresh.horizon == kept.horizon == 40

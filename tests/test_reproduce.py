@@ -15,6 +15,7 @@ import pytest
 import xarray as xr
 
 from whiffclock.agents.qlearning import sparse_share
+from whiffclock.environments import PAPER
 from whiffclock.evaluation import METRICS, evaluate, make_starts, sample
 from whiffclock.paper import dataset
 from whiffclock.paper.claims import judge
@@ -36,7 +37,7 @@ from whiffclock.paper.figures import FIGURES, drawing
 from whiffclock.paper.page.report import write_report
 from whiffclock.paper.profiles import PROFILES, Profile
 from whiffclock.paper.reproduce import needs_of, outlook, parse_figures, reproduce
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, WorldSettings
+from whiffclock.params import EvaluationSettings, InputError
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS, geometry
 from whiffclock.plume.files import write_plume
 from whiffclock.recovery import void_path
@@ -176,7 +177,7 @@ def test_progress_tells_all_of_the_work_that_was_foretold(plume, tmp_path):
 def test_performance_is_that_of_the_policies(whole, study, store):
     """Numbers in the datasets, recomputed from the trained policies alone."""
     searches, recoveries, plume = whole.datasets.searches, whole.datasets.recoveries, study.plume
-    for environment, threshold in ENVIRONMENTS.items():
+    for environment, threshold in PAPER.items():
         for agent, job in enumerate(study.single(environment)):
             policy = run(job, plume, store)
             evaluation = evaluate(policy, plume, threshold, settings=HOW)
@@ -197,7 +198,7 @@ def test_performance_is_that_of_the_policies(whole, study, store):
                 ensemble=SINGLE, trained=environment, agent=agent, mode=MODE, truncation=MAIN_TRUNCATION
             )
             assert shape.sel(geometry="cast_width") == geometry(void_path(policy)).cast_width
-    other = evaluate(run(study.two("dense")[1], plume, store), plume, ENVIRONMENTS["sparser"], settings=HOW)
+    other = evaluate(run(study.two("dense")[1], plume, store), plume, PAPER["sparser"], settings=HOW)
     found = searches["mean"].sel(kind=TWO, trained="dense", tested="sparser", agent=1, metric="G")
     assert float(found) == pytest.approx(other.mean("G"), abs=1e-12)
 
@@ -206,7 +207,7 @@ def test_records_hold_the_whole_evaluation(whole, study, store):
     (job,) = study.tests(study.two("sparse")[:1], "sparse")
     kept = run(job, study.plume, store)
     policy = run(study.two("sparse")[0], study.plume, store)
-    fresh = evaluate(policy, study.plume, ENVIRONMENTS["sparse"], settings=HOW)
+    fresh = evaluate(policy, study.plume, PAPER["sparse"], settings=HOW)
     assert kept.to_dict() == fresh.to_dict()
     for name, values in fresh.arrays().items():
         assert np.array_equal(kept.arrays()[name], values), name
@@ -214,13 +215,13 @@ def test_records_hold_the_whole_evaluation(whole, study, store):
 
 def test_tau_divides_the_training_most_evenly(whole, study, plume, store):
     searches = whole.datasets.searches
-    for environment, threshold in ENVIRONMENTS.items():
+    for environment, threshold in PAPER.items():
         distance = np.abs(searches["scan_share"].sel(trained=environment).mean("replica") - 0.5)
         assert searches["tau"].sel(trained=environment) == distance.idxmin("tau_scanned")
         assert study.taus[environment] == searches["tau"].sel(trained=environment)
         # The same choice for whoever asks with the same settings.
         scan = TauScan(TINY.taus, TINY.scan_seeds, TINY.scan_episodes, TINY.horizon)
-        assert choose_tau(plume, threshold, WorldSettings(), scan, store) == study.taus[environment]
+        assert choose_tau(plume, threshold, plume.settle(), scan, store) == study.taus[environment]
     share = searches["training_share"].sel(trained="dense", agent=1)
     assert float(share) == sparse_share(run(study.two("dense")[1], plume, store))
 
@@ -234,7 +235,7 @@ def test_cast_and_surge_has_its_best_angle(whole):
 
 
 def test_a_sample_of_starts_is_stratified(whole, study, store):
-    starts = make_starts(study.plume, ENVIRONMENTS["dense"], study.world, HOW, 60)
+    starts = make_starts(study.plume, PAPER["dense"], study.world, HOW, 60)
     some = sample(starts, 30)
     assert np.bincount(starts.stratum[some]).tolist() == [15, 15]
     assert (np.diff(some) > 0).all()
@@ -273,7 +274,7 @@ def test_twice_the_episodes_have_schedules_to_match(study):
 
 
 def test_deep_does_all_that_paper_does(plume):
-    taus = dict.fromkeys(ENVIRONMENTS, 5)  # chosen by the same scan
+    taus = dict.fromkeys(PAPER, 5)  # chosen by the same scan
     paper, deep = ({job.key for job in Study(plume, PROFILES[name], taus).jobs(NEEDS)} for name in ("paper", "deep"))
     assert paper < deep
     assert PROFILES["deep"].seeds == 100
@@ -288,11 +289,11 @@ def test_there_are_no_more_long_trainings_than_agents():
 def test_the_example_search_and_the_whiffs_are_those_of_the_record(whole, study):
     setting, plume = whole.datasets.setting, study.plume
     t = setting.attrs["snapshot"]
-    for environment, threshold in ENVIRONMENTS.items():
+    for environment, threshold in PAPER.items():
         drawn = setting["whiff"].sel(environment=environment)
         assert np.array_equal(drawn, plume.whiffs(threshold).snapshot(t))
     search = setting["search"]
-    smelled = plume.whiffs(ENVIRONMENTS["sparse"])
+    smelled = plume.whiffs(PAPER["sparse"])
     for step, (x, y, whiff, _) in enumerate(search.values.astype(int)):
         inside = 0 <= x < plume.field.shape[1] and 0 <= y < plume.field.shape[2]
         assert whiff == (inside and smelled.snapshot((t + step) % plume.field.shape[0])[x, y])

@@ -21,13 +21,11 @@ from whiffclock.evaluation import Evaluation, own_horizon, require_fit
 from whiffclock.evaluation import evaluate as evaluate_all
 from whiffclock.memory import Memory, clock
 from whiffclock.params import (
-    ENVIRONMENTS,
     BayesSettings,
     EvaluationSettings,
     LearningSettings,
     WorldSettings,
     require,
-    require_threshold,
 )
 from whiffclock.plume import Plume
 from whiffclock.plume import files as plume_files
@@ -132,7 +130,7 @@ def train(
     plume
         The plume to search in.
     threshold
-        "denser", "dense", "sparse", "sparser", or a concentration.
+        Name of an environment of the plume, such as "sparse", or a concentration.
     seeds
         Train an ensemble: number of agents, or the seed of each.
     seed
@@ -170,7 +168,7 @@ def train(
     one = seeds is None
     numbers = [seed] if seeds is None else range(seed, seed + seeds) if isinstance(seeds, int) else list(seeds)
     require(len(numbers) > 0, "The number of agents to train is 0; it must be at least 1.")
-    common = plume, threshold_of(threshold), memory, settings, world or WorldSettings()
+    common = plume, threshold_of(plume, threshold), memory, settings, plume.settle(world)
     jobs = [partial(qlearning.train, qlearning.Task(*common, number)) for number in numbers]
     with Bar("episodes") as bar:
         bar.begin("training", len(jobs) * settings.episodes)
@@ -216,7 +214,7 @@ def evaluate(
     True
     """
     how = EvaluationSettings(**settings)
-    return evaluate_all(policy, plume, threshold_of(threshold, policy), world, how)
+    return evaluate_all(policy, plume, threshold_of(plume, threshold, policy), world, how)
 
 
 @dataclass(frozen=True, repr=False)
@@ -298,10 +296,10 @@ def compare(
     if thresholds is None:
         thresholds = sorted({policy.threshold for _, policy in flat if policy.threshold is not None})
         require(bool(thresholds), "None of the policies has a threshold of its own; give the thresholds to test at.")
-    at = [threshold_of(one) for one in ([thresholds] if isinstance(thresholds, str | float) else thresholds)]
+    at = [threshold_of(plume, one) for one in ([thresholds] if isinstance(thresholds, str | float) else thresholds)]
     settings = {"horizon": max(own_horizon(policy) for _, policy in flat)} | settings
     how = EvaluationSettings(**settings)
-    return run_comparison(Comparison(plume, given, at, world or WorldSettings(), how, everywhere))
+    return run_comparison(Comparison(plume, given, at, plume.settle(world), how, everywhere))
 
 
 def run_comparison(comparison: Comparison, store: Path | None = None, engine: Engine | None = None) -> ComparisonTable:
@@ -353,7 +351,7 @@ def search(
     >>> found.to_xarray()["clock"].dims
     ('step',)
     """
-    world, at = world or WorldSettings(), threshold_of(threshold, policy)
+    world, at = plume.settle(world), threshold_of(plume, threshold, policy)
     require_fit(policy, world)
     if start is None:
         cells = plume.starts(at, world)
@@ -383,7 +381,7 @@ def solve_bayes(
     plume
         The plume whose whiff probabilities the agent knows.
     threshold
-        "denser", "dense", "sparse", "sparser", or a concentration.
+        Name of an environment of the plume, such as "sparse", or a concentration.
     seconds, backups
         When to stop; default: after 60 seconds. Only a number of backups gives the same agent every time.
     world
@@ -408,7 +406,7 @@ def solve_bayes(
     if seconds is None and backups is None:
         seconds = SolverSettings.seconds
     solver, assumed = SolverSettings(seconds=seconds, backups=backups), BayesSettings(**model)
-    job = Solve(plume.fingerprint, threshold_of(threshold), world or WorldSettings(), assumed, solver)
+    job = Solve(plume.fingerprint, threshold_of(plume, threshold), plume.settle(world), assumed, solver)
     with Bar("") as bar:
         bar.begin("solving", seconds or backups)
         return job.solved(plume, solver_report(bar, solver))
@@ -504,16 +502,10 @@ def sweep(
             return grid.run(store, threads(workers or cores()), bar.advance)
 
 
-def threshold_of(threshold: Threshold | None, policy: Policy | None = None) -> float:
-    """A threshold from a name or a number; if there is none, that of the policy."""
+def threshold_of(plume: Plume, threshold: Threshold | None, policy: Policy | None = None) -> float:
+    """A threshold from the name of an environment or a number; if there is none, that of the policy."""
     if threshold is None and policy is not None:
         threshold = policy.threshold
         name = policy.name
         require(threshold is not None, f"The {name} policy has no threshold of its own; give one, such as 'sparse'.")
-    if isinstance(threshold, str):
-        known = threshold in ENVIRONMENTS
-        require(known, f"The threshold is {threshold!r}; it must be one of {', '.join(ENVIRONMENTS)}, or a number.")
-        return ENVIRONMENTS[threshold]
-    value = float(threshold)  # type: ignore[arg-type]
-    require_threshold(value)
-    return value
+    return plume.environments.threshold_of(threshold)  # type: ignore[arg-type]

@@ -116,12 +116,16 @@ def _refuse_unknown_names(values: Any, made: Any) -> None:
 class WorldSettings(Settings):
     """Where a search may start, where it ends, and what happens at the end of the record.
 
-    Without a start threshold, starts are the cells that exceed the environment's own (R10). At the end of the
-    record, ``"wrap"`` continues with the first snapshot (R1), ``"avoid"`` starts early enough not to reach it.
+    Starts are the cells that exceed the start threshold: a concentration, ``"own"`` for that of the environment, or
+    ``"sparsest"`` for that of the plume's sparsest environment (R10), which :meth:`~whiffclock.plume.Plume.settle`
+    replaces by its number before anything is computed. ``None`` in older files is ``"own"``. At the end of the record,
+    ``"wrap"`` continues with the first snapshot (R1), ``"avoid"`` starts early enough not to reach it.
     """
 
     radius: Annotated[float, "Radius of the source region, in cells."] = 2.0
-    start_threshold: Annotated[float | None, "Searches start in cells that exceed this at least once."] = 7e-6
+    start_threshold: Annotated[
+        float | Literal["own", "sparsest"] | None, "Searches start in cells that exceed this at least once."
+    ] = "sparsest"
     start_on_whiff: Annotated[bool, "Start only at times when the start cell has a whiff."] = False
     end_of_record: Annotated[
         Literal["wrap", "avoid"],
@@ -131,12 +135,30 @@ class WorldSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_range("The source radius", self.radius, 0, 1e6)
-        if self.start_threshold is not None:
+        if self.start_threshold is None:
+            object.__setattr__(self, "start_threshold", "own")
+        if isinstance(self.start_threshold, int | float):
             require_threshold(self.start_threshold, "start threshold")
+        else:
+            known = self.start_threshold in ("own", "sparsest")
+            choices = "a concentration, 'own' or 'sparsest'"
+            require(known, f"start_threshold is {self.start_threshold!r}; it must be {choices}.")
         require(
             self.end_of_record in ("wrap", "avoid"),
             f"end_of_record is {self.end_of_record!r}; it must be 'wrap' or 'avoid'.",
         )
+
+    @property
+    def settled(self) -> bool:
+        """Whether the start threshold is a number or ``"own"``."""
+        return self.start_threshold != "sparsest"
+
+    def start_at(self, threshold: float) -> float:
+        """The threshold that start cells of an environment at ``threshold`` exceed."""
+        if self.start_threshold == "own":
+            return threshold
+        require(self.settled, "The start threshold is 'sparsest' still; plume.settle(world) replaces it by a number.")
+        return float(self.start_threshold)  # type: ignore[arg-type]
 
 
 def require_threshold(value: float, what: str = "threshold") -> None:

@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.params import BayesSettings, InputError, WorldSettings, environment_name, require
+from whiffclock.environments import trained_in
+from whiffclock.params import BayesSettings, InputError, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.pomdp import belief as belief_kernels
 from whiffclock.pomdp.gridsearch import GridBelief, GridSearch, GridVectors
@@ -44,7 +45,7 @@ def search_model(
     plume: Plume, threshold: float, settings: BayesSettings | None = None, world: WorldSettings | None = None
 ) -> GridSearch:
     """The search in a plume as a POMDP on the position relative to the source."""
-    settings, world = settings or BayesSettings(), world or WorldSettings()
+    settings, world = settings or BayesSettings(), plume.settle(world)
     length, width = plume.field.shape[1:]
     x0, y0 = plume.source
     shape = 2 * length - 1, 2 * width - 1
@@ -97,7 +98,7 @@ class BeliefPolicy:
     modes: int = 1
 
     def __repr__(self) -> str:
-        place = [] if self.threshold is None else [environment_name(self.threshold)]
+        place = [] if self.threshold is None else [trained_in(self.made_from)]
         vectors = [] if self.vectors is None else [f"{len(self.vectors.actions())} alpha vectors"]
         return f"BeliefPolicy({', '.join([self.name, *place, *vectors])})"
 

@@ -13,12 +13,10 @@ from whiffclock.cli import pomdp as solver
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.help import App
 from whiffclock.params import (
-    ENVIRONMENTS,
     BayesSettings,
     EvaluationSettings,
     InputError,
     WorldSettings,
-    environment_name,
     require,
 )
 
@@ -37,7 +35,7 @@ Assumed = Annotated[BayesSettings, OptionGroup(panel="Model")]
 @with_options
 def solve(
     *,
-    environment: Annotated[str, f"{', '.join(ENVIRONMENTS)}, or a threshold.", OptionSpec("NAME", short="-e")],
+    environment: Annotated[str, "Environment of the plume, or a threshold.", OptionSpec("NAME", short="-e")],
     plume: opt.PlumeSettings,
     settings: solver.Solver,
     assumed: Assumed,
@@ -58,24 +56,27 @@ def solve(
 
     settings = solver.with_budget(settings)
     opt.require_new(out, force)
-    threshold = opt.parse_threshold(environment, "--environment")
     field = plume.open()
+    threshold = field.environments.threshold_of(environment, "--environment")
+    asked, world = world, field.settle(world)
+    name = field.environments.name_of(threshold)
     model = search_model(field, threshold, assumed, world)
     vectors = [] if start is None else earlier_vectors(start, model)
-    solution = solver.solved(environment_name(threshold), model, settings, vectors)
+    solution = solver.solved(name, model, settings, vectors)
     if out is not None:
-        made_from = {"threshold": threshold, "plume": field.fingerprint, "plume_origin": field.origin}
+        made_from = {"threshold": threshold, "environment": name}
+        made_from |= {"plume": field.fingerprint, "plume_origin": field.origin}
         made_from |= {"world": world.to_dict(), "model": assumed.to_dict(), "solver": settings.to_dict()}
         made_from |= {
             name: value for name, value in solution.to_dict().items() if name != "seconds"
         }  # seconds vary from run to run
         save_belief_policy(out, quasi_optimal(model, solution.vectors, made_from))
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
-    facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
+    facts = {"environment": name, "plume": field.origin, **cells, **solution.to_dict()}
     opt.show(facts, json, ",.6g")
     if out is not None:
         opt.messages.print(f"Policy: {out}", soft_wrap=True, highlight=False)
-        opt.hint(f"bayes evaluate {out}", plume, world)
+        opt.hint(f"bayes evaluate {out}", plume, asked)
 
 
 def earlier_vectors(path: Path, model: GridSearch) -> Start:
@@ -118,14 +119,15 @@ def evaluate(
 
     require(bool(policies or agent), "No policy was given; name files of solved policies, or agents with --agent.")
     field = plume.open()
+    world = field.settle(world)
     solved = ((path, load_belief_policy(path)) for path in policies or [])
-    chosen = evaluation.in_environments(solved, environment)
+    chosen = evaluation.in_environments(solved, field, environment)
     tests = [(path.stem, policy, threshold) for path, policy, threshold in chosen]
-    for threshold in opt.parse_thresholds(environment) if agent else []:
+    for threshold in opt.thresholds_in(field, environment) if agent else []:
         model = search_model(field, threshold, assumed, world)
         tests += [(name, belief_heuristic(name, model), threshold) for name in agent or []]
     results = list(evaluation.search_all(tests, field, world, settings))
-    places = [environment_name(threshold) for *_, threshold in tests]
+    places = [field.environments.name_of(threshold) for *_, threshold in tests]
     if json:
         named = [{"agent": label, "environment": place} for (label, *_), place in zip(tests, places, strict=True)]
         costs = [{"microseconds_per_decision": micro, **tested.to_dict()} for tested, micro in results]

@@ -16,7 +16,7 @@ from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, WorldSettings, environment_name, require
+from whiffclock.params import EvaluationSettings, WorldSettings, require
 
 if TYPE_CHECKING:
     from whiffclock.evaluation import Evaluation
@@ -52,18 +52,19 @@ def evaluate(
     found = find_policies(policies)
     if records is not None:
         require_writable(records)
-    tests = list(in_environments(found, environment))
     field = plume.open()
+    world = field.settle(world)
+    tests = list(in_environments(found, field, environment))
     labelled = [(f"{path.parent.name}/{path.stem}", policy, threshold) for path, policy, threshold in tests]
     tested = [result for result, _ in search_all(labelled, field, world, settings)]
     if records is not None:
-        names = record_names([(path, environment_name(threshold)) for path, _, threshold in tests])
+        names = record_names([(path, result.environment) for (path, *_), result in zip(tests, tested, strict=True)])
         for name, (_, policy, _), result in zip(names, tests, tested, strict=True):
             write_npz(records / name, provenance(policy, result, world) | result.arrays())
     if json:
         rows = zip(tests, tested, strict=True)
         opt.print_json(
-            [{"file": str(file), "environment": environment_name(at), **one.to_dict()} for (file, _, at), one in rows]
+            [{"file": str(file), "environment": one.environment, **one.to_dict()} for (file, *_), one in rows]
         )
     else:
         show_table([label for label, *_ in labelled], tested, field, settings)
@@ -71,12 +72,12 @@ def evaluate(
 
 
 def in_environments(
-    found: Iterable[tuple[Path, AnyPolicy]], environment: list[str] | None
+    found: Iterable[tuple[Path, AnyPolicy]], field: Plume, environment: list[str] | None
 ) -> Iterator[tuple[Path, AnyPolicy, float]]:
     """Each policy with the given thresholds, or with its own."""
     for path, policy in found:
         own = [] if policy.threshold is None else [policy.threshold]
-        thresholds = opt.parse_thresholds(environment) if environment else own
+        thresholds = opt.thresholds_in(field, environment) if environment else own
         require(bool(thresholds), f"{path} has no training environment; give one with --environment.")
         yield from ((path, policy, threshold) for threshold in thresholds)
 
@@ -90,7 +91,7 @@ def search_all(
     with opt.progress_bar("searches") as bar:
         for label, policy, threshold in tests:
             starts = make_starts(field, threshold, world, settings, settings.horizon or own_horizon(policy))
-            bar.begin(f"{label} in {environment_name(threshold)}", len(starts))
+            bar.begin(f"{label} in {field.environments.name_of(threshold)}", len(starts))
             began = time.thread_time()
             result = evaluate(policy, field, threshold, world, settings, starts, bar.advance)
             yield result, 1e6 * (time.thread_time() - began) / int(result.mode_steps.sum())
@@ -100,7 +101,7 @@ def show_table(labels: list[str], tested: list[Evaluation], field: Plume, settin
     """Print evaluations, one per line."""
     from whiffclock.drawing.tables import evaluation_table
 
-    rows = [(label, environment_name(one.threshold), one) for label, one in zip(labels, tested, strict=True)]
+    rows = [(label, one.environment, one) for label, one in zip(labels, tested, strict=True)]
     opt.out.print(evaluation_table(rows, "Mean over all starts ± standard error", caption(field, settings)))
 
 
@@ -135,10 +136,10 @@ def compare(
     longest = max(own_horizon(given.policy) for given in found)
     settings = replace(settings, horizon=longest if settings.horizon is None else settings.horizon)
     trained = {given.policy.threshold for given in found if given.policy.threshold is not None}
-    thresholds = opt.parse_thresholds(environment) if environment or not trained else sorted(trained)
     field = plume.open()
-    dense, sparse = ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"]
-    composed = heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
+    thresholds = opt.thresholds_in(field, environment) if environment or not trained else sorted(trained)
+    pair, world = [field.environments[name] for name in field.environments.pair or ()], field.settle(world)
+    composed = heuristic_ensemble(found, pair[0], pair[1], heuristic_tau) if heuristic_tau and pair else []
     comparison = Comparison(field, [*found, *composed], thresholds, world, settings, everywhere)
     with engine.open(opt.say) as pool:
         done = run_comparison(comparison, store, pool)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
-from whiffclock.params import InputError, LearningSettings, environment_name, require, require_range
+from whiffclock.params import InputError, LearningSettings, require, require_range
 
 if TYPE_CHECKING:
     from whiffclock.memory import Memory
@@ -44,7 +44,7 @@ def train(
     force: Annotated[bool, "Replace policies that were trained with other settings."] = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Train agents by Q-learning, by default as in the paper, in all four environments.
+    """Train agents by Q-learning, by default as in the paper, in all environments of the plume.
 
     Policies that exist, with the same settings, are kept: after an
     interruption, the same command continues.
@@ -53,7 +53,7 @@ def train(
     """
     from whiffclock.archive import require_writable
     from whiffclock.memory import parse_memory
-    from whiffclock.runs.ensembles import PolicyFolder, TauScan, choose_tau, policy_path
+    from whiffclock.runs.ensembles import PolicyFolder, TauScan, choose_tau
     from whiffclock.runs.jobs import execute, missing, run, work_in
     from whiffclock.runs.kinds import Train
     from whiffclock.runs.store import Store
@@ -71,9 +71,10 @@ def train(
     def remembered(found: tuple[int, ...]) -> Memory:
         return parse_memory(memory, length=learning.horizon, taus=found, split_zero=split_zero, literal_tau=literal_tau)
 
-    chosen = dict.fromkeys(opt.parse_thresholds(environment), taus or ())
     remembered(taus or ())
     field = plume.open()
+    chosen = dict.fromkeys(opt.thresholds_in(field, environment), taus or ())
+    asked, world = world, field.settle(world)
     for place in (out, store or out):
         require_writable(place)
     for threshold in chosen:  # bad input is found before any work is done
@@ -87,26 +88,26 @@ def train(
             with opt.job_bar("choosing tau", work_in(missing(agents, scanned), field), out) as bar:
                 for threshold in chosen:
                     chosen[threshold] = (choose_tau(field, threshold, world, scan, scanned, pool, bar.advance),)
-                    bar.note(f"tau in {environment_name(threshold)}: {chosen[threshold][0]}")
+                    bar.note(f"tau in {field.environments.name_of(threshold)}: {chosen[threshold][0]}")
         jobs = [
             Train(field.fingerprint, threshold, remembered(found), learning, world, seed)
             for threshold, found in chosen.items()
             for seed in range(first_seed, first_seed + seeds)
         ]
-        folder = PolicyFolder(out, jobs, kept, force=force)
+        folder = PolicyFolder(out, jobs, kept, force, field.environments)
         with opt.job_bar(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field), out) as bar:
             fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
     if not json:
         opt.out.print(f"Policies in {out}/: {len(fresh)} trained, {len(jobs) - len(fresh)} cached ({field.origin}).")
-        opt.hint(f"compare {out}", plume, world)
+        opt.hint(f"compare {out}", plume, asked)
         return
     curves = [run(job, field, folder).records["curve"] for job in jobs]
     opt.print_json(
         [
             {
-                "file": str(policy_path(out, job)),
+                "file": str(folder.paths[job.key]),
                 "agent": job.agent,
-                "environment": environment_name(job.threshold),
+                "environment": field.environments.name_of(job.threshold),
                 "memory": job.memory.spec,
                 "tau": job.memory.spec.get("taus", []),
                 "seed": job.seed,

@@ -29,9 +29,9 @@ MINUS, PLUS = 0, 1
 #: How training starts for each ensemble of single-Q agents (R10); the first is the paper's own.
 STARTS = {
     SINGLE: WorldSettings(),
-    "on a whiff, own mask": WorldSettings(start_on_whiff=True, start_threshold=None),
+    "on a whiff, own mask": WorldSettings(start_on_whiff=True, start_threshold="own"),
     "on a whiff, one mask": WorldSettings(start_on_whiff=True),
-    "any time, own mask": WorldSettings(start_threshold=None),
+    "any time, own mask": WorldSettings(start_threshold="own"),
 }
 
 
@@ -46,7 +46,7 @@ class Study:
     @property
     def world(self) -> WorldSettings:
         """The paper's world, in which all policies are tested."""
-        return WorldSettings()
+        return self.plume.settle()
 
     def train(
         self, environment: str, taus: tuple[int, ...], learning: LearningSettings, world: WorldSettings, seeds: int
@@ -83,8 +83,8 @@ class Study:
 
     def initial(self, environment: str, ensemble: str) -> list[Job]:
         """The single-Q agents trained from one of the :data:`STARTS`; some are those of :meth:`single`."""
-        world = STARTS[ensemble]
-        if world.start_threshold is None and ENVIRONMENTS[environment] == self.world.start_threshold:
+        world = self.plume.settle(STARTS[ensemble])
+        if world.start_threshold == "own" and ENVIRONMENTS[environment] == self.world.start_threshold:
             world = replace(world, start_threshold=self.world.start_threshold)  # its own mask is the common mask
         seeds = self.profile.seeds if ensemble == SINGLE else self.profile.start_seeds or self.profile.seeds
         return self.train(environment, (), self.profile.learning, world, seeds)

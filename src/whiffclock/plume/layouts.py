@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from whiffclock.environments import Environments
 from whiffclock.params import Settings, require
 
 #: Words for the three axes, as dimension names use them.
@@ -30,7 +31,7 @@ class ReadSettings(Settings):
 
     Where ``key``, ``axes`` and ``background`` are ``None``, they come from a known layout or from the file. Negative
     concentrations are set to zero last, so that noise around zero does not bias a mean, and not by default: a threshold
-    is positive, so negative noise is never a whiff. The source is a cell of the resulting field.
+    is positive, so negative noise is never a whiff. Source and environments are those of the resulting field.
     """
 
     key: Annotated[str | None, "Array to read, if the file has several."] = None
@@ -44,6 +45,7 @@ class ReadSettings(Settings):
     scale: Annotated[float, "Multiply concentrations by X."] = 1.0
     clip: Annotated[bool, "Set negative concentrations to zero."] = False
     source: Annotated[tuple[int, int] | None, "Source cell; default: middle of the upwind end."] = None
+    environments: Annotated[dict[str, float] | None, "Environments of the plume: whiff thresholds by name."] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,6 +61,8 @@ class ReadSettings(Settings):
         require(method in known, f"The downsampling method is {method!r}; it must be 'mean' or 'point'.")
         require((self.background or 0) >= 0, f"The background is of {self.background} snapshots; it must be 0 or more.")
         require(0 < self.scale < math.inf, f"The scale is {self.scale:g}; it must be a positive number.")
+        if self.environments is not None:
+            Environments(self.environments).required()
 
 
 @dataclass(frozen=True)

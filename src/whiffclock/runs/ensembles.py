@@ -18,6 +18,7 @@ from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.files import load_policy
 from whiffclock.agents.qlearning import sparse_share
 from whiffclock.archive import require_writable
+from whiffclock.environments import PAPER, Environments
 from whiffclock.evaluation import METRICS, Evaluation
 from whiffclock.memory import clock
 from whiffclock.params import (
@@ -26,7 +27,6 @@ from whiffclock.params import (
     LearningSettings,
     Settings,
     WorldSettings,
-    environment_name,
     require,
     require_positive,
 )
@@ -104,10 +104,17 @@ class PolicyFolder(JobStore):
     otherwise. Results that ``store`` has are not trained again, and new ones are also stored there.
     """
 
-    def __init__(self, folder: Path, named: Sequence[Train], store: Store | None = None, force: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        named: Sequence[Train],
+        store: Store | None = None,
+        force: bool = False,
+        environments: Environments = PAPER,
+    ) -> None:
         super().__init__(store or Store(folder / ".runs"))
         self.shared = store is not None
-        self.paths = {job.key: policy_path(folder, job) for job in named}
+        self.paths = {job.key: policy_path(folder, job, environments.name_of(job.threshold)) for job in named}
         different = len(set(self.paths.values())) == len(self.paths)
         require(different, "Two of the policies would have the same file name; train them into different folders.")
         for place in {path.parent for path in self.paths.values()}:
@@ -134,10 +141,10 @@ class PolicyFolder(JobStore):
             super().save(job, result)
 
 
-def policy_path(folder: Path, job: Train) -> Path:
-    """The named file of the policy of a training."""
+def policy_path(folder: Path, job: Train, place: str) -> Path:
+    """The named file of the policy of a training, in the folder of its environment."""
     kind = job.memory.name.lower() + "".join(f"-tau{tau}" for tau in job.memory.spec.get("taus", ()))
-    return folder / environment_name(job.threshold) / f"{kind}-seed{job.seed:02d}.npz"
+    return folder / place / f"{kind}-seed{job.seed:02d}.npz"
 
 
 def _holds(path: Path, job: Train, force: bool) -> bool:
@@ -150,9 +157,10 @@ def _holds(path: Path, job: Train, force: bool) -> bool:
         if force:
             return False
         raise
-    wanted = {name: job.description[name] for name in ("plume", "threshold", "learning", "world", "seed")}
+    wanted = {name: job.description[name] for name in ("plume", "threshold", "learning", "seed")}
     wanted["episodes_played"] = job.learning.episodes
     same = policy.memory == job.memory and all(policy.made_from.get(name) == value for name, value in wanted.items())
+    same = same and WorldSettings.from_dict(policy.made_from.get("world") or {}) == job.world  # older: own is null
     sentence = f"{path} holds a policy made with other settings; choose another folder, or --force to replace it."
     require(same or force, sentence)
     return same
@@ -232,11 +240,11 @@ class Comparison:
         """Evaluations by environment and agent."""
         found: dict[tuple[str, str], list[Job]] = {}
         for threshold in self.thresholds:
-            name = environment_name(threshold)
+            name = self.plume.environments.name_of(threshold)
             for job in self.policies:
                 trained = job.policy.threshold if isinstance(job, Given) else None
                 if self.everywhere and trained is not None:
-                    agent = f"{job.agent} ({environment_name(trained)})"
+                    agent = f"{job.agent} ({self.plume.environments.name_of(trained)})"
                 elif trained in (None, threshold):
                     agent = job.agent if job.agent != CastAndSurge.agent else f"{job.agent}, as given"
                 else:

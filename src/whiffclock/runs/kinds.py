@@ -164,6 +164,7 @@ class Evaluate(Job):
     sampled: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.settings.horizon is None:  # the key must contain it
             object.__setattr__(self, "settings", replace(self.settings, horizon=_trained_horizon(self.policy)))
 
@@ -213,7 +214,8 @@ class Evaluate(Job):
             occupancy = array_named({"occupancy": empty} | arrays, "occupancy", "iu", empty.shape, 0)
         arrival, last_whiff, mode_steps = (values.astype(np.int32) for values in (arrival, last_whiff, mode_steps))
         made = self.agent, self.threshold, starts, self.settings, horizon
-        return Evaluation(*made, arrival, last_whiff, mode_steps, occupancy.astype(np.int64), plume.fingerprint)
+        place = plume.fingerprint, plume.environments.name_of(self.threshold)
+        return Evaluation(*made, arrival, last_whiff, mode_steps, occupancy.astype(np.int64), *place)
 
 
 def _trained_horizon(policy: Job) -> int:
@@ -253,7 +255,8 @@ class Solve(Job):
         """Solve; ``report`` is called with the solver's state now and then."""
         model = search_model(plume, self.threshold, self.model, self.world)
         solution = solve(model, self.solver, progress=report)
-        made_from = self.description | {"lower": solution.lower, "upper": solution.upper}
+        place = {"environment": plume.environments.name_of(self.threshold)}
+        made_from = self.description | place | {"lower": solution.lower, "upper": solution.upper}
         return quasi_optimal(model, solution.vectors, made_from)
 
     def pack(self, result: BeliefPolicy) -> dict[str, np.ndarray]:

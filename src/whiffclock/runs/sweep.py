@@ -190,7 +190,7 @@ def _tests(grid: Grid, plumes: Mapping[str, Plume]) -> list[Evaluate]:
 def _test(point: Mapping[str, Any], plume: Plume) -> Evaluate:
     """The test of the agent with seed 0 at a point."""
     learning = LearningSettings.shortened(**({"episodes": LearningSettings.episodes} | _own(LearningSettings, point)))
-    world = WorldSettings(**_own(WorldSettings, point))
+    world = plume.settle(WorldSettings(**_own(WorldSettings, point)))
     settings = EvaluationSettings(**_own(EvaluationSettings, point, "evaluation."))
     memory = parse_memory(point["memory"], **({"length": learning.horizon} | memory_settings(point)))
     train = Train(plume.fingerprint, point["threshold"], memory, learning, world)
