@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from whiffclock.agents.castsurge import cast_and_surge
+    from whiffclock.environments import Environments
     from whiffclock.memory import Memory, clock, window
     from whiffclock.notebook import (
         compare,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
         sweep,
         train,
     )
-    from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings
+    from whiffclock.params import InputError, WorldSettings
     from whiffclock.path_metrics import geometry
     from whiffclock.plots import animate_search, plot_compare, plot_plume, plot_search, plot_void_path
     from whiffclock.plume.builtin import builtin_plume
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "ACTIONS", "ENVIRONMENTS", "InputError", "Memory", "Plume", "TablePolicy", "WorldSettings", "animate_search",
+    "ACTIONS", "Environments", "InputError", "Memory", "Plume", "TablePolicy", "WorldSettings", "animate_search",
     "builtin_plume", "cast_and_surge", "clock", "compare", "evaluate", "geometry", "load_policy", "plot_compare",
     "plot_plume", "plot_search", "plot_sweep", "plot_void_path", "read_plume", "reproduce", "search", "solve_bayes",
     "sweep", "train", "void_path", "window",
@@ -59,7 +60,8 @@ _PLACES = {
     "agents.castsurge": "cast_and_surge",
     "path_metrics": "geometry",
     "memory": "Memory clock window",
-    "params": "ENVIRONMENTS InputError WorldSettings",
+    "environments": "Environments",
+    "params": "InputError WorldSettings",
     "plots": "animate_search plot_compare plot_plume plot_search plot_void_path",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",

@@ -109,10 +109,14 @@ class Evaluation:
         sums = np.stack([np.bincount(stratum, weights=column) for column in values.T], axis=1)
         return sums / np.bincount(stratum)[:, None]
 
+    @property
+    def lost(self) -> np.ndarray:
+        """Whether each search failed after at least one whiff."""
+        return ~self.arrived & (self.last_whiff[:, 2] >= 0)
+
     def lost_at(self) -> np.ndarray:
         """x of the last whiff of each search that failed after at least one whiff."""
-        lost = ~self.arrived & (self.last_whiff[:, 2] >= 0)
-        return self.last_whiff[lost, 0]
+        return self.last_whiff[self.lost, 0]
 
     def to_dict(self) -> dict[str, Any]:
         """Summary in plain values."""

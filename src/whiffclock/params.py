@@ -46,18 +46,6 @@ def require_memory(needed: int, what: str) -> None:
 
 #: Most steps of a search.
 MOST_STEPS = 10**7
-#: Whiff thresholds of the paper's four environments, from dense to sparse.
-ENVIRONMENTS: dict[str, float] = {
-    "denser": 1e-6,
-    "dense": 3e-6,
-    "sparse": 5e-6,
-    "sparser": 7e-6,
-}
-
-
-def environment_name(threshold: float) -> str:
-    """Name of the paper's environment at ``threshold``, or the threshold itself."""
-    return next((name for name, value in ENVIRONMENTS.items() if value == threshold), f"{threshold:g}")
 
 
 @dataclass(frozen=True)

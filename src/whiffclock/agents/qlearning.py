@@ -22,6 +22,8 @@ from whiffclock.world.episode import BLOCK, LearningParams, learn
 from whiffclock.world.moves import N_ACTIONS
 from whiffclock.world.starts import start_cells, start_snapshots
 
+#: Columns of a learning curve.
+CURVE = ("episode", "G", "f+", "steps")
 #: Most steps of a part of a training; Ctrl-C waits for a part, which takes fractions of a second.
 PART = 50_000_000
 
@@ -123,7 +125,7 @@ class Training:
         )
 
     def _records(self) -> dict[str, np.ndarray]:
-        """Learning curve per point (episode, mean return, arrival rate, mean steps), usage, void record."""
+        """Learning curve with the columns of :data:`CURVE`, usage, void record."""
         every = self.params.curve_every
         points = -(-self.episode // every)
         ends = np.minimum((np.arange(points) + 1) * every, self.episode)

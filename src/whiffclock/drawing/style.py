@@ -92,14 +92,7 @@ def title(axes: Axes, letter: str = "", text: str = "", colour: str = INK, pad: 
     axes.set_title("  ".join(part for part in (bold, text) if part), loc="left", color=colour, pad=pad)
 
 
-def environment_title(axes: Axes, name: str, letter: str = "", text: str = "") -> None:
-    """The name of an environment in its colour."""
-    title(axes, letter, name + text, dark(COLOURS[name]))
-
-
-def environment_axis(
-    axes: Axes, names: Sequence[str] = tuple(COLOURS), *, rotate: bool = False, borders: bool = False
-) -> None:
+def environment_axis(axes: Axes, names: Sequence[str], *, rotate: bool = False, borders: bool = False) -> None:
     """Environments along x, their names in their colours, with or without lines between them."""
     shades = colours(names)
     axes.set_xticks(range(len(names)), names, rotation=40 if rotate else 0, ha="right" if rotate else "center")
