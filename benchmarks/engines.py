@@ -15,8 +15,12 @@ import numpy as np
 from measurement import Add, Parser, run
 
 from whiffclock.memory import clock
-from whiffclock.paper.ensembles import NEEDS, Study
+from whiffclock.paper.dataset import SCAN, trained
+from whiffclock.paper.ensembles import Study
+from whiffclock.paper.figures import FIGURES
+from whiffclock.paper.kinds import jobs as jobs_of
 from whiffclock.paper.profiles import profile_named
+from whiffclock.paper.reproduce import needs_of
 from whiffclock.params import LearningSettings
 from whiffclock.plume.builtin import builtin_plume
 from whiffclock.runs.engine import EngineSettings
@@ -80,9 +84,9 @@ def deep_jobs() -> list[list[tuple[str, list[str], int]]]:
     study = Study(plume, profile_named("deep"), dict.fromkeys(("denser", "dense", "sparse", "sparser"), 5))
     with tempfile.TemporaryDirectory() as folder:
         store = JobStore(Store(Path(folder)))
-        scan = missing(study.jobs(["tau scan training"]), store)
+        scan = missing(jobs_of(study, trained(SCAN)), store)
         known = {job.key for job in scan}
-        rest = [job for job in missing(study.jobs(NEEDS), store) if job.key not in known]
+        rest = [job for job in missing(jobs_of(study, needs_of(list(FIGURES))), store) if job.key not in known]
     return [[(j.key, [o.key for o in j.needs.values()], j.cost(plume)) for j in part] for part in (scan, rest)]
 
 

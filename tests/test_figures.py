@@ -28,7 +28,25 @@ from whiffclock.drawing.style import COLOURS, context
 from whiffclock.drawing.violins import density
 from whiffclock.environments import PAPER
 from whiffclock.paper import figures
-from whiffclock.paper.dataset import Datasets, in_order
+from whiffclock.paper.dataset import (
+    BAYES,
+    CAST,
+    CONDITIONS,
+    HEURISTIC,
+    LONGER,
+    MINUS_ONLY,
+    PLUS_ONLY,
+    SAME_PATH,
+    SCAN,
+    SINGLE,
+    TWO,
+    Datasets,
+    Need,
+    at_home,
+    elsewhere,
+    in_order,
+    trained,
+)
 from whiffclock.paper.figures import FIGURES, captions, drawing, picture, render
 from whiffclock.paper.figures.last_whiffs import LastWhiffs
 from whiffclock.paper.figures.maps import voids
@@ -43,10 +61,11 @@ CASES = {
 }
 #: What a figure may need to be computed.
 COMPUTED = {
-    "single-Q training", "single-Q tests", "single-Q elsewhere", "two-Q training", "two-Q tests", "two-Q elsewhere",
-    "tau scan training", "tau scan", "one mode", "2Q^h", "cast-and-surge", "Bayesian searches", "Bayesian branches",
-    "initial conditions", "single-Q, twice as long", "two modes, same path",
-}  # fmt: skip
+    *trained(SINGLE, TWO, SCAN, *CONDITIONS.values()),
+    *at_home(SINGLE, TWO, SCAN, HEURISTIC, MINUS_ONLY, PLUS_ONLY, CAST, BAYES, LONGER, SAME_PATH),
+    *elsewhere(SINGLE, TWO),
+    Need(BAYES, "branched"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +247,7 @@ def test_a_figure_can_be_added(tmp_path, monkeypatch):
         figure.add_subplot().plot([0, data.facts["horizon"]])
         return figure
 
-    extra = SimpleNamespace(TITLE="More", NEEDS=("two-Q training",), draw=draw, caption=lambda data: "A line.")
+    extra = SimpleNamespace(TITLE="More", NEEDS=trained(TWO), draw=draw, caption=lambda data: "A line.")
     monkeypatch.setitem(FIGURES, "extra", extra)
     rendered = render(made_up.datasets(figures=["extra", "fig5"]), tmp_path)
     assert list(rendered) == ["fig5", "extra"]

@@ -27,13 +27,16 @@ from whiffclock.paper.dataset import (
     MODE,
     PLUS,
     SAME_PATH,
+    SCAN,
     SINGLE,
     TWO,
     Datasets,
+    Need,
     where_trained,
 )
-from whiffclock.paper.ensembles import NEEDS, Study
+from whiffclock.paper.ensembles import Study
 from whiffclock.paper.figures import FIGURES, drawing
+from whiffclock.paper.kinds import KINDS, jobs
 from whiffclock.paper.page.report import write_report
 from whiffclock.paper.profiles import PROFILES, Profile
 from whiffclock.paper.reproduce import needs_of, outlook, parse_figures, reproduce
@@ -275,7 +278,9 @@ def test_twice_the_episodes_have_schedules_to_match(study):
 
 def test_deep_does_all_that_paper_does(plume):
     taus = dict.fromkeys(PAPER, 5)  # chosen by the same scan
-    paper, deep = ({job.key for job in Study(plume, PROFILES[name], taus).jobs(NEEDS)} for name in ("paper", "deep"))
+    paper, deep = (
+        {job.key for job in jobs(Study(plume, PROFILES[name], taus), needs_of(FIGURES))} for name in ("paper", "deep")
+    )
     assert paper < deep
     assert PROFILES["deep"].seeds == 100
     assert replace(PROFILES["deep"], name="paper", seeds=20) == PROFILES["paper"]
@@ -344,9 +349,9 @@ def test_a_part_of_the_figures_has_a_part_of_the_data(plume, store, whole):
 
 def test_every_figure_needs_what_there_is():
     for figure in FIGURES:
-        assert set(drawing(figure).NEEDS) <= set(NEEDS)
-    assert needs_of(["s4"])[0] == "tau scan training"
-    assert "tau scan training" not in needs_of(["fig3"])
+        assert {need.kind for need in drawing(figure).NEEDS} <= {*KINDS}
+    assert needs_of(["s4"])[0] == Need(SCAN, "trained")
+    assert Need(SCAN, "trained") not in needs_of(["fig3"])
 
 
 def test_figures_are_named_in_any_order():

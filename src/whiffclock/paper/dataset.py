@@ -276,6 +276,13 @@ def where_trained(values: xr.DataArray, kind: str) -> xr.DataArray:
     return found.transpose("environment", "agent", ..., missing_dims="ignore")
 
 
+def drawn_kinds(data: Datasets, *how: str) -> list[str]:
+    """The kinds of agents that Fig. 2 draws in one of these ways, as far as they were tested."""
+    searches = data.searches
+    kinds = searches["kind"].values[np.isin(searches["drawn"].values, how)].tolist()
+    return [kind for kind in kinds if bool(searches["failures"].sel(kind=kind).notnull().any())]
+
+
 def shares_without_whiff(searches: xr.Dataset) -> xr.DataArray:
     """Share of failures without any whiff, over all agents together: float[kind, trained, tested]."""
     failures = searches["failures"].sum("agent")

@@ -20,6 +20,7 @@ from whiffclock.paper.dataset import (
     TWO,
     Datasets,
     at_home,
+    drawn_kinds,
     where_trained,
 )
 from whiffclock.paper.figures import captions
@@ -37,18 +38,12 @@ _LINES: tuple[dict[str, Any], ...] = (
 
 
 def _boxes(data: Datasets) -> dict[str, Fill]:
-    return dict(zip(_drawn(data, "box"), cycle(_FILLS), strict=False))
+    return dict(zip(drawn_kinds(data, "box"), cycle(_FILLS), strict=False))
 
 
 def _lines(data: Datasets) -> dict[str, dict[str, Any]]:
     """Where two lie at 1, dashes are drawn above the line, so the first kind comes last."""
-    return dict(reversed([*zip(_drawn(data, "line"), cycle(_LINES), strict=False)]))
-
-
-def _drawn(data: Datasets, how: str) -> list[str]:
-    """The kinds that are drawn in one way, as far as they were tested."""
-    kinds = data.searches["kind"].values[data.searches["drawn"].values == how].tolist()
-    return [kind for kind in kinds if bool(data.searches["failures"].sel(kind=kind).notnull().any())]
+    return dict(reversed([*zip(drawn_kinds(data, "line"), cycle(_LINES), strict=False)]))
 
 
 def draw(data: Datasets) -> Figure:
@@ -90,7 +85,7 @@ def alt(data: Datasets) -> str:
 def _agents(data: Datasets, kind: str, metric: str) -> xr.DataArray:
     """Of a kind that is a line, its one agent."""
     found = where_trained(data.searches["mean"], kind).sel(metric=metric)
-    return found.sel(agent=[0]) if kind in _drawn(data, "line") else found
+    return found.sel(agent=[0]) if kind in drawn_kinds(data, "line") else found
 
 
 def _metric(axes: Axes, data: Datasets, metric: str) -> None:

@@ -23,11 +23,7 @@ from whiffclock.archive import write_whole
 from whiffclock.formatting import number, span
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
-from whiffclock.paper.dataset import (
-    PAPER_AGENTS,
-    Datasets,
-    where_trained,
-)
+from whiffclock.paper.dataset import PAPER_AGENTS, Datasets, drawn_kinds, where_trained
 from whiffclock.params import LearningSettings
 
 if TYPE_CHECKING:
@@ -177,8 +173,7 @@ def _performance(data: Datasets) -> dict[str, list[tuple[str, int, list[tuple[st
     """By measure: the kinds of agents, how many there are of each, and number and spread in every environment."""
     if "fig2" not in data.facts["figures"]:
         return {}
-    drawn = data.searches["drawn"].values != ""
-    kinds = data.searches["kind"].values[drawn].tolist()
+    kinds = drawn_kinds(data, "box", "line")
     return {title: [_agents(data, kind, metric) for kind in kinds] for metric, title in _METRICS.items()}
 
 
