@@ -50,10 +50,8 @@ _ALONE = {
 def draw(data: Datasets) -> Figure:
     paths, colours = _paths(data)
     shown = limits((path.trained for row in paths for path in row), 0.1)
-    height = (
-        2 * (style.TWO_COLUMNS / (len(paths[0]) + 0.6) * float(np.clip(shown.height / shown.width, 0.4, 1.3)) + 0.12)
-        + 0.4
-    )
+    across = style.TWO_COLUMNS / (max(4, len(paths[0])) + 0.6)
+    height = 2 * (across * float(np.clip(shown.height / shown.width, 0.4, 1.3)) + 0.12) + 0.4
     figure = style.new_figure(style.TWO_COLUMNS, height + 4.9)
     rows = figure.add_gridspec(3, 1, height_ratios=[3.1, height, 1.8])
     panels = np.asarray(rows[0].subgridspec(2, 3).subplots()).ravel()
