@@ -15,8 +15,12 @@ import numpy as np
 from measurement import Add, Parser, run
 
 from whiffclock.memory import clock
-from whiffclock.paper.ensembles import NEEDS, Study
+from whiffclock.paper.dataset import SCAN, trained
+from whiffclock.paper.ensembles import Study
+from whiffclock.paper.figures import FIGURES
+from whiffclock.paper.kinds import jobs as jobs_of
 from whiffclock.paper.profiles import profile_named
+from whiffclock.paper.reproduce import needs_of
 from whiffclock.params import LearningSettings
 from whiffclock.plume.builtin import builtin_plume
 from whiffclock.runs.engine import EngineSettings
@@ -56,7 +60,7 @@ def measure_engines(add: Add) -> tuple[float, float]:
     """With Dask: seconds per episode on one worker, and seconds of this process per job."""
     plume = builtin_plume()
     learning = LearningSettings.shortened(EPISODES)
-    trainings = [Train(plume.fingerprint, 5e-6, clock(500), learning, seed=seed) for seed in range(JOBS)]
+    trainings = [Train(plume.fingerprint, 5e-6, clock(500), learning, plume.settle(), seed) for seed in range(JOBS)]
     short = [replace(job, learning=LearningSettings.shortened(1000)) for job in trainings[:4]]  # start, compile
     for name in ("threads", "processes", "dask"):
         walls = {}
@@ -79,9 +83,9 @@ def deep_jobs() -> list[list[tuple[str, list[str], int]]]:
     study = Study(plume, profile_named("deep"), dict.fromkeys(("denser", "dense", "sparse", "sparser"), 5))
     with tempfile.TemporaryDirectory() as folder:
         store = JobFolder(Path(folder))
-        scan = missing(study.jobs(["tau scan training"]), store)
+        scan = missing(jobs_of(study, trained(SCAN)), store)
         known = {job.key for job in scan}
-        rest = [job for job in missing(study.jobs(NEEDS), store) if job.key not in known]
+        rest = [job for job in missing(jobs_of(study, needs_of(list(FIGURES))), store) if job.key not in known]
     return [[(j.key, [o.key for o in j.needs.values()], j.cost(plume)) for j in part] for part in (scan, rest)]
 
 

@@ -32,7 +32,7 @@ from whiffclock.world.starts import make_starts, sample
 
 THRESHOLD, HORIZON = 5e-6, 5000
 EPISODES, SEARCHES = 1_000_000, 16  # of the training; of the Bayesian agent
-WORLD, MODEL = WorldSettings(radius=20), BayesSettings(discount=BayesSettings.discount**0.1)
+WORLD, MODEL = WorldSettings(radius=20, start_threshold=7e-6), BayesSettings(discount=BayesSettings.discount**0.1)
 SOLVER = SolverSettings(seconds=60, megabytes=4000)  # a vector has 5.5 MB
 LEARNING = LearningSettings.shortened(EPISODES, horizon=HORIZON, gamma=LearningSettings.gamma**0.1)
 SEEN = EvaluationSettings(snapshots=2, horizon=HORIZON, gamma=LEARNING.gamma)

@@ -19,8 +19,9 @@ from peers.world import Search
 
 from whiffclock.agents.bayes import belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.qlearning import Task, train
+from whiffclock.environments import PAPER
 from whiffclock.evaluation import evaluate
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, LearningSettings
+from whiffclock.params import EvaluationSettings, LearningSettings
 from whiffclock.plume.builtin import builtin_plume
 from whiffclock.policy import Policy
 from whiffclock.pomdp.solver import SolverSettings, solve
@@ -73,7 +74,7 @@ def timed(work):
 
 
 def measure(add):
-    plume, threshold = builtin_plume(), ENVIRONMENTS["sparse"]
+    plume, threshold = builtin_plume(), PAPER["sparse"]
     task = Task(plume, threshold, learning=LearningSettings.shortened(EPISODES))
     table = train(task)
     starts = make_starts(plume, threshold, task.world, EvaluationSettings(), task.learning.horizon)

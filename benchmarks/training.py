@@ -22,8 +22,9 @@ from measurement import peak_memory, run
 from peers import LEARNERS, measure_peers
 
 from whiffclock.agents.qlearning import Task, Training
+from whiffclock.environments import PAPER
 from whiffclock.memory import clock
-from whiffclock.params import ENVIRONMENTS, LearningSettings
+from whiffclock.params import LearningSettings
 from whiffclock.plume.builtin import builtin_plume
 
 EPISODES, FEW_EPISODES, LOCKSTEP_EPISODES, ROUNDS = 60_000, 300, 10, 5
@@ -104,7 +105,7 @@ def race(task, two_q, few, fewer):
 
 
 def measure(add):
-    plume, threshold = builtin_plume(), ENVIRONMENTS["sparse"]
+    plume, threshold = builtin_plume(), PAPER["sparse"]
     in_kernel(Task(plume, threshold, learning=LearningSettings.shortened(10)))  # compile
     seconds, steps, _ = in_kernel(Task(plume, threshold))
     add("training.full", seconds, "s")

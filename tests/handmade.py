@@ -8,10 +8,8 @@ import xarray as xr
 from whiffclock.paper.dataset import (
     BAYES,
     CAST,
-    ENSEMBLES,
-    ENVIRONMENT_NAMES,
+    CONDITIONS,
     HEURISTIC,
-    KINDS,
     LONGER,
     MINUS,
     MINUS_ONLY,
@@ -21,8 +19,12 @@ from whiffclock.paper.dataset import (
     TWO,
     Datasets,
 )
+from whiffclock.paper.kinds import KINDS as ALL_KINDS
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 
+ENVIRONMENT_NAMES = ("denser", "dense", "sparse", "sparser")
+KINDS = {name: kind for name, kind in ALL_KINDS.items() if kind.tabled}
+ENSEMBLES = (SINGLE, TWO, *(name for name in CONDITIONS.values() if name != SINGLE))
 FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
 METRICS = ("G", "T_min/T", "f+", "G_sum")
 LENGTH, WIDTH, SEARCHES = 40, 9, 1000
@@ -32,7 +34,9 @@ GROWING = {
     "upwind_search": (20, 30, 40, 50),
     "backtracking_initiation": (60, 90, 120, 150),
 }
-PLUME = {"origin": "an odor", "fingerprint": "f00d", "shape": [10, LENGTH, WIDTH], "source": [0, WIDTH // 2]}
+PLUME = {"origin": "an odor", "fingerprint": "f00d"}
+PLUME |= {"environments": dict(zip(ENVIRONMENT_NAMES, (1e-6, 3e-6, 5e-6, 7e-6), strict=True))}
+PLUME |= {"shape": [10, LENGTH, WIDTH], "source": [0, WIDTH // 2]}
 PAPER = {
     "profile": "paper", "seeds": 20, "episodes": 3_000_001, "epsilon_decay": 2.5e6, "snapshots": 8, "horizon": 500,
     "searches": SEARCHES, "radius": 2.0, "heuristic_tau": 10, "heuristic_from": ["dense", "sparse"], "scan_seeds": 3,
@@ -67,6 +71,8 @@ def _searches(n, strata, rng):
             "strata": ((*agents, "stratum", "metric"), np.zeros((*shape, strata, len(METRICS)))),
             "lost": ((*agents, "x"), np.zeros((*shape, LENGTH))),
             "share": (agents, np.full(shape, 0.4)),
+            "label": ("kind", [kind.label for kind in KINDS.values()]),
+            "drawn": ("kind", [kind.drawn for kind in KINDS.values()]),
             "scan_strata": (
                 ("trained", "tau_scanned", "replica", "stratum", "metric"),
                 0.7 + rng.normal(0, 0.01, (4, 9, replicas, strata, len(METRICS))),

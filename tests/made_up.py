@@ -5,26 +5,30 @@ import json
 import numpy as np
 import xarray as xr
 
+from whiffclock.environments import PAPER, Environments
 from whiffclock.evaluation import METRICS
 from whiffclock.paper import dataset as names
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
-from whiffclock.params import ENVIRONMENTS
+from whiffclock.paper.dataset import CONDITIONS, Datasets
+from whiffclock.paper.kinds import KINDS
 from whiffclock.path_metrics import GEOMETRY, TRUNCATIONS
 
-E, A, T, H, X, Y = len(ENVIRONMENT_NAMES), 5, 3, 40, 30, 9
+E, A, T, H, X, Y = len(PAPER), 5, 3, 40, 30, 9
+TABLED = {name: kind for name, kind in KINDS.items() if kind.tabled}
+ENSEMBLES = (names.SINGLE, names.TWO, *(name for name in CONDITIONS.values() if name != names.SINGLE))
 MOVES = np.array([(-1, 0), (1, 0), (0, 1), (0, -1)])
 ANGLES, TAUS, CONTOURS = (15, 30, 45, 60), (1, 3, 8, 20), (5, 10, 25, 50, 100, 200)
 FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
 AGENTS = ("kind", "trained", "tested", "agent")
 WALKERS = ("ensemble", "trained", "agent", "mode")
 #: Modes of each ensemble.
-MODES = {name: (names.MINUS, names.PLUS) if name == names.TWO else (names.MODE,) for name in names.ENSEMBLES}
+MODES = {name: (names.MINUS, names.PLUS) if name == names.TWO else (names.MODE,) for name in ENSEMBLES}
 
 FACTS = {
     "profile": "quick",
     "figures": list(FIGURES),
     "origin": "a plume made up for tests",
     "fingerprint": "f00d",
+    "environments": dict(PAPER),
     "shape": [60, X, Y],
     "source": [0, 4],
     "radius": 2.0,
@@ -57,6 +61,34 @@ def datasets(*, branches=True, failures=True, returns=True, walks=True, **facts)
     return Datasets(searches, case.recoveries(), case.setting(), case.usage(), case.branches())
 
 
+def in_environments(data, thresholds):
+    """The same run in other environments, one to eight; each has the values of one of the four."""
+    chosen = [list(PAPER)[i % E] for i in range(len(thresholds))]
+
+    def changed(dataset):
+        for dim in ("trained", "tested", "environment"):
+            if dim in dataset.indexes:
+                dataset = dataset.sel({dim: chosen}).assign_coords({dim: list(thresholds)})
+        if "search_environment" in dataset.attrs:
+            dataset = dataset.assign_attrs(search_environment=[*thresholds][-1])
+        if "branch" in dataset.dims:
+            parts = [dataset.isel(branch=(dataset["environment"] == name).values) for name in chosen]
+            parts = [part.assign(environment=("branch", [name] * part.sizes["branch"]))
+                     for part, name in zip(parts, thresholds, strict=True)]  # fmt: skip
+            dataset = xr.concat(parts, "branch")
+        return dataset
+
+    made = {name: changed(getattr(data, name)) for name in names.VARIABLES}
+    pair = list(Environments(thresholds).pair or ())
+    facts = data.facts | {"environments": thresholds, "heuristic_from": pair}
+    made["searches"] = made["searches"].assign_attrs(facts=json.dumps(facts))
+    if not pair:
+        there = made["searches"]["kind"] != names.HEURISTIC
+        for name in ("mean", "strata", "failures", "share", "lost", "lost_by"):
+            made["searches"][name] = made["searches"][name].where(there)
+    return Datasets(**made)
+
+
 class Case:
     """Random values; what is not there is NaN, zero or empty."""
 
@@ -65,8 +97,8 @@ class Case:
         self.rng = np.random.default_rng(5)
 
     def searches(self):
-        strata = self.performance(len(names.KINDS), E, E, A, T)
-        lost = self.rng.integers(0, 4, (len(names.KINDS), E, E, A, X)) * float(self.failures)
+        strata = self.performance(len(TABLED), E, E, A, T)
+        lost = self.rng.integers(0, 4, (len(TABLED), E, E, A, X)) * float(self.failures)
         scan = self.performance(E, len(TAUS), FACTS["scan_seeds"], T)
         cast = self.performance(E, len(ANGLES))
         made = xr.Dataset(
@@ -76,15 +108,17 @@ class Case:
                 "lost_by": ((*AGENTS, "stratum", "sixth"), self.by_sixth(lost)),
                 "share": (AGENTS, self.rng.random(lost.shape[:4])),
             },
-            {"kind": list(names.KINDS), "agent": np.arange(A), **_environments("trained", "tested")},
+            {"kind": list(TABLED), "agent": np.arange(A), **_environments("trained", "tested")},
         )
         made = made.where(_there(made))
         made["mean"] = made.strata.mean("stratum")
         made["failures"] = made["lost"].sum("x", min_count=1) + (1.0 if self.failures else 0.0)
         made["share"] = made.share.where(made.kind.isin([names.TWO, names.HEURISTIC, names.SAME_PATH]))
+        made["label"] = "kind", [kind.label for kind in TABLED.values()]
+        made["drawn"] = "kind", [kind.drawn for kind in TABLED.values()]
         made["tau"] = "trained", [1, 2, 3, 8]
         made["training_share"] = ("trained", "agent"), self.rng.random((E, A))
-        made["sampled"] = ("kind", "tested", "agent", "stratum", "metric"), self.performance(len(names.KINDS), E, A, T)
+        made["sampled"] = ("kind", "tested", "agent", "stratum", "metric"), self.performance(len(TABLED), E, A, T)
         made["cast_angle"] = "tested", np.array(ANGLES)[cast[..., 0].argmax(axis=1)].astype(float)
         made["cast_scan"] = ("tested", "angle", "metric"), cast
         made["bound"] = ("tested", "side"), np.sort(self.rng.random((E, 2)))
@@ -101,7 +135,7 @@ class Case:
         return made.assign_coords({**numbered, **named})
 
     def recoveries(self):
-        shape = (len(names.ENSEMBLES), E, A, 3)
+        shape = (len(ENSEMBLES), E, A, 3)
         moves = MOVES[self.rng.choice(4, (*shape, H), p=[0.4, 0.25, 0.2, 0.15])]
         path = np.concatenate([np.zeros((*shape, 1, 2)), moves.cumsum(axis=-2)], axis=-2)
         steps = self.rng.integers(10, H, (*shape, len(TRUNCATIONS))) * float(self.walks)
@@ -112,12 +146,12 @@ class Case:
                 "steps": ((*WALKERS, "truncation"), steps),
                 "start_cells": (("ensemble", "trained"), np.full(shape[:2], 40.0)),
             },
-            {"ensemble": list(names.ENSEMBLES), "mode": [names.MODE, names.MINUS, names.PLUS], "agent": np.arange(A)}
+            {"ensemble": list(ENSEMBLES), "mode": [names.MODE, names.MINUS, names.PLUS], "agent": np.arange(A)}
             | {"truncation": list(TRUNCATIONS), "geometry": list(GEOMETRY)}
             | {"step": np.arange(H + 1), "axis": ["x", "y"], **_environments("trained")},
         )
         modes = xr.DataArray(
-            [[mode in MODES[name] for mode in made["mode"].values] for name in names.ENSEMBLES],
+            [[mode in MODES[name] for mode in made["mode"].values] for name in ENSEMBLES],
             dims=("ensemble", "mode"),
         )
         made["geometry_of"], made["steps"] = made.geometry_of.where(modes), made.steps.where(modes)
@@ -134,7 +168,7 @@ class Case:
         return xr.Dataset(
             {
                 "concentration": (("x", "y"), field),
-                "whiff": (("environment", "x", "y"), [1.0 * (field >= limit) for limit in ENVIRONMENTS.values()]),
+                "whiff": (("environment", "x", "y"), [1.0 * (field >= limit) for limit in PAPER.values()]),
                 "probability": (("environment", "x", "y"), self.rng.random((E, X, Y))),
                 "mask": (("x", "y"), np.ones((X, Y))),
                 "search": (("moment", "quantity"), np.stack([x, np.full(len(x), 4), clock == 0, clock], axis=1) * 1.0),
@@ -169,7 +203,7 @@ class Case:
                 "geometry_of": (("branch", "geometry"), self.geometry(count)),
                 "weight": ("branch", np.exp(3 * self.rng.normal(size=count))),
                 "trial": ("branch", self.rng.integers(0, FACTS["bayes_trials"], count).astype(float)),
-                "environment": ("branch", np.repeat(ENVIRONMENT_NAMES, self.n_branches)),
+                "environment": ("branch", np.repeat(PAPER.names, self.n_branches)),
             },
             {"geometry": list(GEOMETRY)},
         )
@@ -192,7 +226,7 @@ class Case:
 
 
 def _environments(*dims):
-    return {dim: list(ENVIRONMENT_NAMES) for dim in dims}
+    return {dim: list(PAPER) for dim in dims}
 
 
 def _there(made):

@@ -105,7 +105,7 @@ def test_two_q_uses_both_modes(plume, tmp_path):
     policy = train(clock_task(plume, 3e-6, clock(200, (3,)), LearningSettings.shortened(2000), seed=0))
     assert 0.05 < sparse_share(policy) < 0.95
     learning = LearningSettings.shortened(1500, horizon=200, gamma=0.99)
-    like = Train(plume.fingerprint, 3e-6, clock(200, split_zero=True), learning)
+    like = Train(plume.fingerprint, 3e-6, clock(200, split_zero=True), learning, plume.settle())
     scan = TauScan(seeds=1, episodes=500)
     (job,) = with_chosen_tau([like], plume, scan, JobFolder(tmp_path), ONE_THREAD, Bar(""))
     (tau,) = job.memory.spec["taus"]
@@ -139,7 +139,7 @@ def test_impossible_angles_are_refused(angle):
 
 
 def test_tuning_takes_the_best_angle(plume, tmp_path):
-    comparison = Comparison(plume, [], [3e-6], WorldSettings(), EvaluationSettings(horizon=500))
+    comparison = Comparison(plume, [], [3e-6], plume.settle(), EvaluationSettings(horizon=500))
     (tuned,) = comparison.rows(JobFolder(tmp_path), ONE_THREAD, Bar(""))
     for angle in (10, 40, 70):
         assert tuned.best.mean("G") >= evaluate(cast_and_surge(angle), plume, 3e-6).mean("G")
@@ -228,7 +228,7 @@ def test_only_a_clock_can_be_confined_to_a_mode(plume):
 
 def test_a_given_cast_and_surge_stands_beside_the_tuned_one(plume, tmp_path):
     settings = EvaluationSettings(2, horizon=50)
-    comparison = Comparison(plume, contenders([cast_and_surge(80, 50)]), [3e-6], WorldSettings(), settings)
+    comparison = Comparison(plume, contenders([cast_and_surge(80, 50)]), [3e-6], plume.settle(), settings)
     given, tuned = comparison.rows(JobFolder(tmp_path), ONE_THREAD, Bar(""))
     assert (given.agent, tuned.agent) == ("cast-and-surge, as given", "cast-and-surge")
     assert given.best.mean("G") == evaluate(cast_and_surge(80, 50), plume, 3e-6, settings=settings).mean("G")
@@ -248,7 +248,7 @@ def test_policies_with_other_settings_are_not_one_ensemble(plume, tmp_path):
     assert [one.name for one in contenders(ensemble)] == ["single-Q", "single-Q"]
     mixed = [*ensemble, trained(0, gamma=0.9)]
     assert [one.name for one in contenders(mixed)] == ["single-Q", "single-Q", "single-Q, gamma 0.9"]
-    comparison = Comparison(plume, contenders(mixed), [3e-6], WorldSettings(), EvaluationSettings(1))
+    comparison = Comparison(plume, contenders(mixed), [3e-6], plume.settle(), EvaluationSettings(1))
     rows = comparison.rows(JobFolder(tmp_path), ONE_THREAD, Bar(""))
     assert [(row.agent, len(row.evaluations)) for row in rows[:2]] == [("single-Q", 2), ("single-Q, gamma 0.9", 1)]
     angles = contenders([cast_and_surge(30, 50), cast_and_surge(40, 50)])

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from whiffclock.params import ENVIRONMENTS, WorldSettings
+from whiffclock.environments import PAPER
+from whiffclock.params import WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.builtin import builtin, packed
 from whiffclock.plume.calibration import calibrate, read_target
@@ -44,7 +45,7 @@ def test_its_whiffs_are_the_same_in_single_and_double_precision(shipped, kind):
     own = WorldSettings(start_threshold=None)
     counted = {
         name: (int(np.bitwise_count(plume.whiffs(t).words).sum()), len(plume.starts(t, own)))
-        for name, t in ENVIRONMENTS.items()
+        for name, t in PAPER.items()
     }
     assert counted == {
         "denser": (3012657, 2928),
@@ -53,7 +54,7 @@ def test_its_whiffs_are_the_same_in_single_and_double_precision(shipped, kind):
         "sparser": (313943, 1259),
     }
     middle = field.shape[0] // 2
-    assert [int(plume.whiffs(t).snapshot(middle).sum()) for t in ENVIRONMENTS.values()] == [1083, 362, 133, 76]
+    assert [int(plume.whiffs(t).snapshot(middle).sum()) for t in PAPER.values()] == [1083, 362, 133, 76]
 
 
 def test_it_meets_all_targets_of_the_dns(shipped):
@@ -66,12 +67,12 @@ def test_it_meets_all_targets_of_the_dns(shipped):
 
 def test_storing_it_has_moved_no_whiff(shipped):
     """The number of whiffs in every cell is that of the target, rounded."""
-    for name, threshold in ENVIRONMENTS.items():
+    for name, threshold in PAPER.items():
         counts = shipped.plume.whiffs(threshold).probability() * 2598
         assert np.abs(counts - np.rint(maps()[name] * 2598)).max() < 1e-6
 
 
-@pytest.mark.parametrize("threshold", ENVIRONMENTS.values())
+@pytest.mark.parametrize("threshold", PAPER.values())
 def test_values_at_a_threshold_stay_on_their_side_of_it(threshold):
     at, below = np.float32(threshold), np.nextafter(np.float32(threshold), np.float32(0))
     stored = packed(np.array([at, below])).astype(np.float32) / np.float32(1e6)
@@ -80,13 +81,13 @@ def test_values_at_a_threshold_stay_on_their_side_of_it(threshold):
 
 
 def test_its_statistics_are_mirror_symmetric(shipped):
-    probability = shipped.plume.whiffs(ENVIRONMENTS["dense"]).probability()
+    probability = shipped.plume.whiffs(PAPER["dense"]).probability()
     difference = probability - probability[:, ::-1]
     assert np.sqrt((difference**2).mean()) < 0.05
 
 
 def test_every_environment_has_somewhere_to_start(shipped):
-    cells = [len(shipped.plume.starts(t, WorldSettings(start_threshold=None))) for t in ENVIRONMENTS.values()]
+    cells = [len(shipped.plume.starts(t, WorldSettings(start_threshold=None))) for t in PAPER.values()]
     assert cells == sorted(cells, reverse=True)
     assert cells[-1] > 500
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings
+from whiffclock.environments import PAPER
+from whiffclock.params import InputError, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.builtin import builtin_plume
 from whiffclock.plume.calibration import CrosswindProfile, Target, calibrate, map_error, map_sorted, read_target
@@ -175,7 +176,7 @@ def test_the_example_in_the_docs_is_a_target(tmp_path, plume):
 
 
 def test_the_table_of_the_dns_has_its_figures(dns):
-    assert dns.thresholds == tuple(ENVIRONMENTS.values())
+    assert dns.thresholds == tuple(PAPER.values())
     seen = dns.probability(123, 27, (0, 13))[:, :, 13]
     axis = {
         1e-6: (0.21, 0.42, 0.55, 0.62, 0.80, 0.78, 0.80, 0.87, 0.91, 0.92, 0.94, 0.98),
@@ -194,7 +195,7 @@ def test_the_table_of_the_dns_is_near_its_maps(dns, dns_maps):
 
 
 def errors(plume, dns_maps):
-    seen = [plume.whiffs(c).probability() for c in ENVIRONMENTS.values()]
+    seen = [plume.whiffs(c).probability() for c in PAPER.values()]
     return [map_error(a, b, (0, 13)) for a, b in zip(seen, dns_maps, strict=True)]
 
 
@@ -209,18 +210,18 @@ def test_puffs_get_the_maps_of_the_dns(dns, dns_maps):
 
 
 def test_what_was_not_fitted_comes_near_the_dns(shipped):
-    record = shipped.whiffs(ENVIRONMENTS["dense"]).record(slice(None))
+    record = shipped.whiffs(PAPER["dense"]).record(slice(None))
     _, blanks = complete_runs(np.moveaxis(record, 1, 2).reshape(-1, record.shape[1]))
     assert 9 <= blanks.mean() <= 11
     assert 37 <= blanks.std() <= 45
-    starts = shipped.starts(ENVIRONMENTS["sparser"], WorldSettings())
+    starts = shipped.starts(PAPER["sparser"], WorldSettings())
     assert 1150 <= len(starts) <= 1400
     assert 92 <= starts[:, 0].max() <= 104
 
 
 def test_calibrating_the_built_in_plume_again_changes_no_whiff(shipped, dns):
     again = calibrate(shipped, dns)
-    for threshold in ENVIRONMENTS.values():
+    for threshold in PAPER.values():
         assert np.array_equal(again.whiffs(threshold).words, shipped.whiffs(threshold).words)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from handmade import BROKEN, FIGURES, QUICK, as_in_the_paper, home, with_facts
+from handmade import BROKEN, ENVIRONMENT_NAMES, FIGURES, QUICK, as_in_the_paper, home, with_facts
 from rich.console import Console
 
 from whiffclock.paper.claims import CLAIMS, add_claims, claims_json, evidence, judge, resampling
@@ -33,7 +33,6 @@ from whiffclock.paper.claims.verdict import Claim, Evidence, Part, decide, summa
 from whiffclock.paper.dataset import (
     BAYES,
     CAST,
-    ENVIRONMENT_NAMES,
     MINUS_ONLY,
     PLUS_ONLY,
     SINGLE,

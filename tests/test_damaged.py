@@ -35,7 +35,7 @@ from whiffclock.cli import app
 from whiffclock.memory import clock
 from whiffclock.netcdf import write_dataset
 from whiffclock.paper.dataset import Datasets
-from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.params import EvaluationSettings, InputError, LearningSettings
 from whiffclock.plume.calibration import read_target
 from whiffclock.plume.files import read_plume, write_plume
 from whiffclock.policy import TablePolicy
@@ -63,7 +63,7 @@ def sentence(path, read, *words):
 
 @pytest.fixture
 def policy(plume, tmp_path):
-    made = Train(plume.fingerprint, 3e-6, clock(30, (4,)), LEARNING, WorldSettings()).compute(plume, {}, lambda n: None)
+    made = Train(plume.fingerprint, 3e-6, clock(30, (4,)), LEARNING, plume.settle()).compute(plume, {}, lambda n: None)
     made.save(tmp_path / "policy.npz")
     return tmp_path / "policy.npz"
 
@@ -330,10 +330,10 @@ def test_hand_made_tables_are_those_that_were_written(plume, tmp_path):
 
 
 def jobs_on(plume):
-    training = Train(plume.fingerprint, 3e-6, clock(30, (4,)), LEARNING, WorldSettings())
+    training = Train(plume.fingerprint, 3e-6, clock(30, (4,)), LEARNING, plume.settle())
     settings = EvaluationSettings(snapshots=2, horizon=30)
-    evaluation = Evaluate(training, plume.fingerprint, 3e-6, WorldSettings(), settings)
-    branches = Branch(training, plume.fingerprint, 3e-6, WorldSettings(), BranchSettings(5, 10, 30))
+    evaluation = Evaluate(training, plume.fingerprint, 3e-6, plume.settle(), settings)
+    branches = Branch(training, plume.fingerprint, 3e-6, plume.settle(), BranchSettings(5, 10, 30))
     return training, evaluation, branches
 
 

@@ -49,7 +49,7 @@ def test_nothing_is_begun_after_a_failure():
     ("kind", "name"), [(EngineSettings, "workers"), (BranchSettings, "trials"), (BranchSettings, "seed")]
 )
 def test_settings_check_what_their_base_class_checks(kind, name):
-    with pytest.raises(InputError, match=rf"^{name} is a number of 401 digits"):
+    with pytest.raises(InputError, match=rf"{name} is a number of 401 digits"):
         kind(**{name: 10**400})
 
 

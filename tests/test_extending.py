@@ -1,4 +1,4 @@
-"""Adding a memory, a metric and an engine from outside: one place each.
+"""Adding a memory, a metric, an engine and a kind of agent from outside: one place each.
 
 The table in docs/architecture.md names all such places; figures, claims and plume layouts are added from outside in the
 tests of each.
@@ -12,10 +12,14 @@ import pytest
 from whiffclock.evaluation import METRICS
 from whiffclock.memory import MAKERS, Memory, make_memory, maker
 from whiffclock.paper.claims import judge
+from whiffclock.paper.dataset import Datasets
 from whiffclock.paper.ensembles import Study
+from whiffclock.paper.figures import drawing, picture
+from whiffclock.paper.kinds import KINDS, Kind, add_kind
+from whiffclock.paper.page.report import write_report
 from whiffclock.paper.profiles import Profile
-from whiffclock.paper.reproduce import reproduce
-from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
+from whiffclock.paper.reproduce import needs_of, reproduce
+from whiffclock.params import EvaluationSettings, InputError, LearningSettings
 from whiffclock.recovery import recovery_path
 from whiffclock.runs.jobs import JobFolder, execute, run
 from whiffclock.runs.kinds import Evaluate, Train
@@ -33,8 +37,8 @@ def test_a_finite_memory_is_one_function(plume, tmp_path, monkeypatch):
 
     assert make_memory({"maker": "parity", "length": 3}) == parity(3)
     store = JobFolder(tmp_path)
-    job = Train(plume.fingerprint, 3e-6, parity(6), LearningSettings.shortened(100, horizon=50))
-    test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2, horizon=50))
+    job = Train(plume.fingerprint, 3e-6, parity(6), LearningSettings.shortened(100, horizon=50), plume.settle())
+    test = Evaluate(job, plume.fingerprint, 3e-6, plume.settle(), EvaluationSettings(2, horizon=50))
     seen = run(test, plume, store)
     assert seen.policy == "parity"
     policy = run(job, plume, store)
@@ -76,8 +80,14 @@ def test_an_engine_is_one_function(plume, tmp_path):
             done.append(job)
         return [0.0] * len(todo)
 
-    job = Train(plume.fingerprint, 3e-6, make_memory({"maker": "clock", "length": 40}), LearningSettings.shortened(60))
-    test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2))
+    job = Train(
+        plume.fingerprint,
+        3e-6,
+        make_memory({"maker": "clock", "length": 40}),
+        LearningSettings.shortened(60),
+        plume.settle(),
+    )
+    test = Evaluate(job, plume.fingerprint, 3e-6, plume.settle(), EvaluationSettings(2))
     first, second = JobFolder(tmp_path / "a"), JobFolder(tmp_path / "b")
     execute([test], plume, first, one_by_one)
     execute([test], plume, second)
@@ -85,3 +95,26 @@ def test_an_engine_is_one_function(plume, tmp_path):
     for one in done:
         paths = [store.store.path(one.kind, one.description) for store in (first, second)]
         assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_a_kind_of_agent_is_one_entry(plume, tmp_path, monkeypatch):
+    def policies(study, environment):
+        learning, window = LearningSettings.shortened(50, horizon=60), make_memory({"maker": "window", "n": 2})
+        threshold = study.environments[environment]
+        return [Train(study.plume.fingerprint, threshold, window, learning, study.world, seed) for seed in range(2)]
+
+    kind = Kind("window of two", policies, "Window", drawn="box", needs={"fig2": "at home", "fig4": "elsewhere"})
+    monkeypatch.setitem(KINDS, kind.name, kind)
+    with pytest.raises(InputError, match="called 'window of two' already"):
+        add_kind(kind)
+    data = reproduce(Study(plume, TINY), JobFolder(tmp_path), ["fig2", "fig4"]).datasets
+    data.save(tmp_path / "data")
+    data = Datasets.load(tmp_path / "data")
+    returns = data.searches["mean"].sel(kind="window of two", metric="G")
+    assert returns.notnull().all()  # in every environment, from every environment
+    legend = [text.get_text() for text in picture("fig2", data).legends[0].get_texts()]
+    assert "window of two, n = 2" in legend
+    assert "window of two" in drawing("fig2").table(data).header
+    page = write_report(data, tmp_path / "report", []).read_text()
+    assert ">Window" in page
+    assert all(need.kind != "window of two" for need in needs_of(["fig3"]))

@@ -26,13 +26,32 @@ from whiffclock.drawing.boxes import box, never
 from whiffclock.drawing.plane import metrics_on_path
 from whiffclock.drawing.style import COLOURS, context
 from whiffclock.drawing.violins import density
+from whiffclock.environments import PAPER
 from whiffclock.paper import figures
-from whiffclock.paper.dataset import Datasets, in_order
+from whiffclock.paper.dataset import (
+    BAYES,
+    CAST,
+    CONDITIONS,
+    HEURISTIC,
+    LONGER,
+    MINUS_ONLY,
+    PLUS_ONLY,
+    SAME_PATH,
+    SCAN,
+    SINGLE,
+    TWO,
+    Datasets,
+    Need,
+    at_home,
+    elsewhere,
+    in_order,
+    trained,
+)
 from whiffclock.paper.figures import FIGURES, captions, drawing, picture, render
 from whiffclock.paper.figures.last_whiffs import LastWhiffs
 from whiffclock.paper.figures.maps import voids
 from whiffclock.paper.page.report import write_report
-from whiffclock.params import ENVIRONMENTS, InputError
+from whiffclock.params import InputError
 from whiffclock.quantiles import weighted_quantiles
 
 ORIGIN = "a plume, simulated for a test"
@@ -42,10 +61,11 @@ CASES = {
 }
 #: What a figure may need to be computed.
 COMPUTED = {
-    "single-Q training", "single-Q tests", "single-Q elsewhere", "two-Q training", "two-Q tests", "two-Q elsewhere",
-    "tau scan training", "tau scan", "one mode", "2Q^h", "cast-and-surge", "Bayesian searches", "Bayesian branches",
-    "initial conditions", "single-Q, twice as long", "two modes, same path",
-}  # fmt: skip
+    *trained(SINGLE, TWO, SCAN, *CONDITIONS.values()),
+    *at_home(SINGLE, TWO, SCAN, HEURISTIC, MINUS_ONLY, PLUS_ONLY, CAST, BAYES, LONGER, SAME_PATH),
+    *elsewhere(SINGLE, TWO),
+    Need(BAYES, "branched"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +86,7 @@ def text_of(figure):
 def test_there_is_a_drawing_for_every_result_and_a_colour_for_every_environment():
     assert tuple(FIGURES) == made_up.FIGURES
     assert {name for figure in FIGURES for name in drawing(figure).NEEDS} == COMPUTED
-    assert tuple(COLOURS) == tuple(ENVIRONMENTS)
+    assert tuple(COLOURS) == tuple(PAPER)
 
 
 #: Nothing is missing from these in any case.
@@ -94,7 +114,7 @@ def test_figures_stay_within_their_borders_and_captions_are_filled_in(cases, dra
     assert not re.search(r"[{}\[\]]|\bnan\b|\binf\b|None", alt)
     if table is not None:
         assert {len(cells) for _, cells in table.rows} == {len(table.header)}
-        assert {name for name, _ in table.rows} >= set(ENVIRONMENTS) or figure == "fig4"
+        assert {name for name, _ in table.rows} >= set(PAPER) or figure == "fig4"
         assert not re.search(r"\bnan\b|\binf\b|None", str(table.rows))
 
 
@@ -227,7 +247,7 @@ def test_a_figure_can_be_added(tmp_path, monkeypatch):
         figure.add_subplot().plot([0, data.facts["horizon"]])
         return figure
 
-    extra = SimpleNamespace(TITLE="More", NEEDS=("two-Q training",), draw=draw, caption=lambda data: "A line.")
+    extra = SimpleNamespace(TITLE="More", NEEDS=trained(TWO), draw=draw, caption=lambda data: "A line.")
     monkeypatch.setitem(FIGURES, "extra", extra)
     rendered = render(made_up.datasets(figures=["extra", "fig5"]), tmp_path)
     assert list(rendered) == ["fig5", "extra"]

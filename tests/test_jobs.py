@@ -60,11 +60,11 @@ def store(tmp_path):
 
 
 def training(plume, seed=0, memory=None):
-    return Train(plume.fingerprint, 3e-6, memory or clock(40), LEARNING, seed=seed)
+    return Train(plume.fingerprint, 3e-6, memory or clock(40), LEARNING, plume.settle(), seed)
 
 
 def test_of(policy, plume):
-    return Evaluate(policy, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2, horizon=40))
+    return Evaluate(policy, plume.fingerprint, 3e-6, plume.settle(), EvaluationSettings(2, horizon=40))
 
 
 test_of.__test__ = False
@@ -176,9 +176,9 @@ def test_more_trials_of_the_bayesian_agent_do_not_solve_again(plume, store, monk
     from whiffclock.runs.kinds import Branch, Solve
 
     solver = SolverSettings(seconds=None, backups=1)
-    solution = Solve(plume.fingerprint, 3e-6, WorldSettings(), BayesSettings(), solver)
+    solution = Solve(plume.fingerprint, 3e-6, plume.settle(), BayesSettings(), solver)
     few, more = (
-        Branch(solution, plume.fingerprint, 3e-6, WorldSettings(), BranchSettings(n, steps=20, horizon=30))
+        Branch(solution, plume.fingerprint, 3e-6, plume.settle(), BranchSettings(n, steps=20, horizon=30))
         for n in (1, 2)
     )
     solved = run(solution, plume, store)
@@ -196,8 +196,8 @@ def test_the_bayesian_agent_has_the_horizon_that_was_asked_for(plume, store):
     from whiffclock.pomdp.solver import SolverSettings
     from whiffclock.runs.kinds import Solve
 
-    solution = Solve(plume.fingerprint, 1e-6, WorldSettings(), BayesSettings(), SolverSettings(seconds=None, backups=1))
-    job = Evaluate(solution, plume.fingerprint, 1e-6, WorldSettings(), EvaluationSettings(2, horizon=20), 40)
+    solution = Solve(plume.fingerprint, 1e-6, plume.settle(), BayesSettings(), SolverSettings(seconds=None, backups=1))
+    job = Evaluate(solution, plume.fingerprint, 1e-6, plume.settle(), EvaluationSettings(2, horizon=20), 40)
     seen = run(job, plume, store)
     assert seen.horizon == 20
     assert seen.arrival.max() <= 20
@@ -229,7 +229,7 @@ def test_what_rests_on_jobs_that_are_not_kept_comes_after_their_needs(plume, sto
 def test_a_kept_evaluation_has_the_horizon_it_was_made_with(plume, store):
     policy = run(training(plume), plume)
     for job in (Given.of(policy), OneMode(training(plume), 0), HeuristicTwoQ(training(plume), training(plume), 7)):
-        test = Evaluate(job, plume.fingerprint, 3e-6, WorldSettings(), EvaluationSettings(2))
+        test = Evaluate(job, plume.fingerprint, 3e-6, plume.settle(), EvaluationSettings(2))
         assert test.description["settings"]["horizon"] == 40
         fresh, kept = run(test, plume, store), run(test, plume, store)
         assert fresh.horizon == kept.horizon == 40
@@ -286,7 +286,7 @@ def every_kind(plume):
     from whiffclock.pomdp.settings import SolverSettings
     from whiffclock.recovery import BranchSettings
 
-    place = plume.fingerprint, 3e-6, WorldSettings()
+    place = plume.fingerprint, 3e-6, plume.settle()
     solve = Solve(*place, BayesSettings(), SolverSettings(seconds=None, backups=2))
     single, two = training(plume), training(plume, memory=clock(40, (4,)))
     policies = [single, two, training(plume, memory=window(3, 40)), HeuristicTwoQ(single, single, 7), OneMode(two, 1)]
@@ -323,7 +323,7 @@ def test_a_new_setting_with_a_default_changes_no_key(plume):
     newer = replace(job, learning=LearningWithMore(**vars(LEARNING)))
     assert newer.key == job.key
     assert replace(newer, learning=replace(newer.learning, momentum=0.5)).key != job.key
-    whole = Train("0123456789abcdef", 5e-6, clock(500, (10,)))
+    whole = Train("0123456789abcdef", 5e-6, clock(500, (10,)), world=WorldSettings(start_threshold=7e-6))
     assert whole.description == {
         "job": "Train",
         "agent": "two-Q",
@@ -331,6 +331,7 @@ def test_a_new_setting_with_a_default_changes_no_key(plume):
         "plume": "0123456789abcdef",
         "threshold": 5e-6,
         "memory": {"maker": "clock", "taus": [10]},
+        "world": {"start_threshold": 7e-6},
     }
     assert replace(whole, memory=clock()).description["memory"] == {"maker": "clock"}
 

@@ -32,9 +32,9 @@ def jobs_on(plume, agents=3):
     """Trainings, tests that depend on them, and on two of them at once."""
 
     def test(policy, threshold):
-        return Evaluate(policy, plume.fingerprint, threshold, WorldSettings(), EvaluationSettings(2, horizon=60))
+        return Evaluate(policy, plume.fingerprint, threshold, plume.settle(), EvaluationSettings(2, horizon=60))
 
-    trained = [Train(plume.fingerprint, 3e-6, clock(60), LEARNING, seed=seed) for seed in range(agents)]
+    trained = [Train(plume.fingerprint, 3e-6, clock(60), LEARNING, plume.settle(), seed) for seed in range(agents)]
     tests = [test(policy, threshold) for policy in trained for threshold in (3e-6, 5e-6)]
     return [*tests, test(HeuristicTwoQ(*trained[:2], 7), 5e-6), test(CastAndSurge(45, 60), 3e-6)]
 
@@ -121,7 +121,7 @@ def test_processes_that_keep_dying_are_given_up(plume, tmp_path, monkeypatch):
 
 
 def test_bad_input_in_a_worker_keeps_its_sentence(plume, tmp_path):
-    job = Train(plume.fingerprint, 3e-6, clock(60), LEARNING, WorldSettings(radius=500))
+    job = Train(plume.fingerprint, 3e-6, clock(60), LEARNING, plume.settle(WorldSettings(radius=500)))
     with EngineSettings("processes", 1).open() as engine, pytest.raises(InputError, match="no search can start"):
         execute([job], plume, JobFolder(tmp_path), engine)
 

@@ -15,6 +15,7 @@ import pytest
 import xarray as xr
 
 from whiffclock.agents.qlearning import sparse_share
+from whiffclock.environments import PAPER
 from whiffclock.evaluation import METRICS, evaluate
 from whiffclock.memory import clock
 from whiffclock.paper import dataset
@@ -27,17 +28,22 @@ from whiffclock.paper.dataset import (
     MODE,
     PLUS,
     SAME_PATH,
+    SCAN,
     SINGLE,
     TWO,
     Datasets,
+    Need,
+    at_home,
+    trained,
     where_trained,
 )
-from whiffclock.paper.ensembles import NEEDS, Study
+from whiffclock.paper.ensembles import Study
 from whiffclock.paper.figures import FIGURES, drawing
+from whiffclock.paper.kinds import KINDS, jobs
 from whiffclock.paper.page.report import write_report
 from whiffclock.paper.profiles import PROFILES, Profile
 from whiffclock.paper.reproduce import needs_of, outlook, parse_figures, reproduce
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError
+from whiffclock.params import EvaluationSettings, InputError
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS, geometry
 from whiffclock.plume.files import write_plume
 from whiffclock.progress import Bar
@@ -179,7 +185,7 @@ def test_progress_tells_all_of_the_work_that_was_foretold(plume, tmp_path):
 def test_performance_is_that_of_the_policies(whole, study, store):
     """Numbers in the datasets, recomputed from the trained policies alone."""
     searches, recoveries, plume = whole.datasets.searches, whole.datasets.recoveries, study.plume
-    for environment, threshold in ENVIRONMENTS.items():
+    for environment, threshold in PAPER.items():
         for agent, job in enumerate(study.single(environment)):
             policy = run(job, plume, store)
             evaluation = evaluate(policy, plume, threshold, settings=HOW)
@@ -200,7 +206,7 @@ def test_performance_is_that_of_the_policies(whole, study, store):
                 ensemble=SINGLE, trained=environment, agent=agent, mode=MODE, truncation=MAIN_TRUNCATION
             )
             assert shape.sel(geometry="cast_width") == geometry(recovery_path(policy)).cast_width
-    other = evaluate(run(study.two("dense")[1], plume, store), plume, ENVIRONMENTS["sparser"], settings=HOW)
+    other = evaluate(run(study.two("dense")[1], plume, store), plume, PAPER["sparser"], settings=HOW)
     found = searches["mean"].sel(kind=TWO, trained="dense", tested="sparser", agent=1, metric="G")
     assert float(found) == pytest.approx(other.mean("G"), abs=1e-12)
 
@@ -209,7 +215,7 @@ def test_records_hold_the_whole_evaluation(whole, study, store):
     (job,) = study.tests(study.two("sparse")[:1], "sparse")
     kept = run(job, study.plume, store)
     policy = run(study.two("sparse")[0], study.plume, store)
-    fresh = evaluate(policy, study.plume, ENVIRONMENTS["sparse"], settings=HOW)
+    fresh = evaluate(policy, study.plume, PAPER["sparse"], settings=HOW)
     assert kept.to_dict() == fresh.to_dict()
     for name, values in fresh.arrays().items():
         assert np.array_equal(kept.arrays()[name], values), name
@@ -217,13 +223,13 @@ def test_records_hold_the_whole_evaluation(whole, study, store):
 
 def test_tau_divides_the_training_most_evenly(whole, study, plume, store):
     searches = whole.datasets.searches
-    for environment, threshold in ENVIRONMENTS.items():
+    for environment, threshold in PAPER.items():
         distance = np.abs(searches["scan_share"].sel(trained=environment).mean("replica") - 0.5)
         assert searches["tau"].sel(trained=environment) == distance.idxmin("tau_scanned")
         assert study.taus[environment] == searches["tau"].sel(trained=environment)
         # The same choice for whoever asks with the same settings.
         scan = TauScan(TINY.taus, TINY.scan_seeds, TINY.scan_episodes)
-        like = Train(plume.fingerprint, threshold, clock(TINY.horizon), TINY.learning)
+        like = Train(plume.fingerprint, threshold, clock(TINY.horizon), TINY.learning, plume.settle())
         (job,) = with_chosen_tau([like], plume, scan, store, threads(1), Bar(""))
         assert job.memory.spec["taus"] == [study.taus[environment]]
     share = searches["training_share"].sel(trained="dense", agent=1)
@@ -239,7 +245,7 @@ def test_cast_and_surge_has_its_best_angle(whole):
 
 
 def test_a_sample_of_starts_is_stratified(whole, study, store):
-    starts = make_starts(study.plume, ENVIRONMENTS["dense"], study.world, HOW, 60)
+    starts = make_starts(study.plume, PAPER["dense"], study.world, HOW, 60)
     some = sample(starts, 30)
     assert np.bincount(starts.stratum[some]).tolist() == [15, 15]
     assert (np.diff(some) > 0).all()
@@ -278,8 +284,10 @@ def test_twice_the_episodes_have_schedules_to_match(study):
 
 
 def test_deep_does_all_that_paper_does(plume):
-    taus = dict.fromkeys(ENVIRONMENTS, 5)  # chosen by the same scan
-    paper, deep = ({job.key for job in Study(plume, PROFILES[name], taus).jobs(NEEDS)} for name in ("paper", "deep"))
+    taus = dict.fromkeys(PAPER, 5)  # chosen by the same scan
+    paper, deep = (
+        {job.key for job in jobs(Study(plume, PROFILES[name], taus), needs_of(FIGURES))} for name in ("paper", "deep")
+    )
     assert paper < deep
     assert PROFILES["deep"].seeds == 100
     assert replace(PROFILES["deep"], name="paper", seeds=20) == PROFILES["paper"]
@@ -293,11 +301,11 @@ def test_there_are_no_more_long_trainings_than_agents():
 def test_the_example_search_and_the_whiffs_are_those_of_the_record(whole, study):
     setting, plume = whole.datasets.setting, study.plume
     t = setting.attrs["snapshot"]
-    for environment, threshold in ENVIRONMENTS.items():
+    for environment, threshold in PAPER.items():
         drawn = setting["whiff"].sel(environment=environment)
         assert np.array_equal(drawn, plume.whiffs(threshold).snapshot(t))
     search = setting["search"]
-    smelled = plume.whiffs(ENVIRONMENTS["sparse"])
+    smelled = plume.whiffs(PAPER["sparse"])
     for step, (x, y, whiff, _) in enumerate(search.values.astype(int)):
         inside = 0 <= x < plume.field.shape[1] and 0 <= y < plume.field.shape[2]
         assert whiff == (inside and smelled.snapshot((t + step) % plume.field.shape[0])[x, y])
@@ -348,9 +356,9 @@ def test_a_part_of_the_figures_has_a_part_of_the_data(plume, store, whole):
 
 def test_every_figure_needs_what_there_is():
     for figure in FIGURES:
-        assert set(drawing(figure).NEEDS) <= set(NEEDS)
-    assert needs_of(["s4"])[0] == "tau scan training"
-    assert "tau scan training" not in needs_of(["fig3"])
+        assert {need.kind for need in drawing(figure).NEEDS} <= {*KINDS}
+    assert needs_of(["s4"])[0] == Need(SCAN, "trained")
+    assert Need(SCAN, "trained") not in needs_of(["fig3"])
 
 
 def test_figures_are_named_in_any_order():
@@ -363,9 +371,8 @@ def test_figures_are_named_in_any_order():
 
 def test_a_profile_s_name_does_not_determine_anything(plume):
     renamed = Study(plume, replace(TINY, name="other"))
-    assert [job.key for job in renamed.jobs(["single-Q tests"])] == [
-        job.key for job in Study(plume, TINY).jobs(["single-Q tests"])
-    ]
+    same = [[job.key for job in jobs(study, at_home(SINGLE))] for study in (renamed, Study(plume, TINY))]
+    assert same[0] == same[1]
     assert PROFILES["paper"].seeds == 20
     assert PROFILES["paper"].episodes == 3_000_001
     assert PROFILES["paper"].taus == TAUS
@@ -420,5 +427,5 @@ def test_paths_of_a_long_clock_do_not_overflow(plume, tmp_path):
     job = study.single("dense")[0]
     policy = run(job, plume)
     store.save(job, job.pack(replace(policy, actions=np.full_like(policy.actions, 3))))
-    path = Collector(study, store, ["single-Q training"], []).recoveries()["path"]
+    path = Collector(study, store, trained(SINGLE), []).recoveries()["path"]
     assert path.sel(ensemble=SINGLE, trained="dense", agent=0, mode=MODE, axis="x").values[-1] == 33_000

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whiffclock.params import ENVIRONMENTS, InputError
+from whiffclock.environments import PAPER
+from whiffclock.params import InputError
 from whiffclock.plume import Plume, dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, Following, following_flow
 from whiffclock.plume.durations import complete_runs, distribution, power_law
@@ -131,13 +132,13 @@ def test_slabs_make_no_difference(plume, monkeypatch):
 
 
 def test_precision_makes_no_difference(plume):
-    finer = Plume.from_array(plume.field.astype(np.float64), plume.source, plume.origin)
+    finer = Plume.from_array(plume.field.astype(np.float64), plume.source, plume.origin, plume.environments)
     threshold = float(plume.field[100, 20, 13])
     assert plume_statistics(finer, threshold).to_dict() == plume_statistics(plume, threshold).to_dict()
     steps = np.full((4, 90, 9), np.nextafter(np.float32(5e-6), np.float32(0)))
     steps[:2] = 5e-6
     for kind in (np.float32, np.float64):
-        seen = plume_statistics(Plume.from_array(steps.astype(kind)), 3e-6)
+        seen = plume_statistics(Plume.from_array(steps.astype(kind), environments=PAPER), 3e-6)
         assert seen.boxes["sparse"] == (0.5,) * 4
 
 
@@ -167,9 +168,9 @@ def test_all_blanks_are_those_between_two_whiffs():
 
 def test_the_maps_of_a_plume(plume):
     seen = plume_statistics(plume)
-    for name, threshold in ENVIRONMENTS.items():
+    for name, threshold in PAPER.items():
         assert (seen.maps[name] == (plume.field >= np.float32(threshold)).mean(axis=0)).all()
-    assert not plume_statistics(Plume.from_array(plume.field / 1000), 1e-9).maps["sparser"].any()
+    assert not plume_statistics(Plume.from_array(plume.field / 1000, environments=PAPER), 1e-9).maps["sparser"].any()
 
 
 def test_a_plume_with_the_figures_of_the_dns_meets_its_targets(plume):
@@ -196,7 +197,7 @@ def test_a_plume_with_the_figures_of_the_dns_meets_its_targets(plume):
     off = dataclasses.replace(like, maps={name: one + 0.2 for name, one in maps.items()})
     assert dns.error_of_map(off, "sparse") == pytest.approx(0.2)
     assert {row.met for row in dns.beside_dns(off)[:4]} == {False}
-    near = np.array([maps[name][list(dns.DISTANCES), 13] for name in ENVIRONMENTS])
+    near = np.array([maps[name][list(dns.DISTANCES), 13] for name in PAPER])
     assert near == pytest.approx(np.array(list(dns.AXIS.values())), abs=0.02)
 
 

@@ -136,7 +136,7 @@ def test_the_same_content_makes_the_same_bytes(store, tmp_path, monkeypatch):
 
 
 def job_on(plume, seed=0):
-    return Train(plume.fingerprint, 3e-6, clock(60), LearningSettings.shortened(50, horizon=60), seed=seed)
+    return Train(plume.fingerprint, 3e-6, clock(60), LearningSettings.shortened(50, horizon=60), plume.settle(), seed)
 
 
 def test_what_is_kept_is_not_made_again(store, plume, monkeypatch):
@@ -225,7 +225,7 @@ def test_a_damaged_result_is_not_computed_again(store, plume, monkeypatch):
 
 def jobs_on(plume):
     learning, memories = LearningSettings.shortened(200, horizon=60), (clock(60), clock(60, (4,)))
-    return [Train(plume.fingerprint, 3e-6, memory, learning, seed=s) for memory in memories for s in (0, 1)]
+    return [Train(plume.fingerprint, 3e-6, memory, learning, plume.settle(), s) for memory in memories for s in (0, 1)]
 
 
 def train_into(store, jobs, plume, workers=1, progress=None):

@@ -8,10 +8,11 @@ import pytest
 import xarray as xr
 
 from whiffclock.archive import DIGEST
+from whiffclock.environments import PAPER
 from whiffclock.evaluation import METRICS
 from whiffclock.memory import clock, window
 from whiffclock.netcdf import write_dataset
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, LearningSettings, WorldSettings
+from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
 from whiffclock.plume.files import write_plume
 from whiffclock.runs.jobs import JobFolder, run, threads
 from whiffclock.runs.kinds import Evaluate, Train
@@ -207,9 +208,9 @@ def test_a_grid_becomes_jobs(small, plume):
     for threshold in (3e-6, 5e-6):
         for length in (5, 20, 40):
             for seed in (0, 1):
-                train = Train(plume.fingerprint, threshold, clock(length), learning, WorldSettings(), seed)
+                train = Train(plume.fingerprint, threshold, clock(length), learning, plume.settle(), seed)
                 settings = EvaluationSettings(snapshots=2, horizon=60)
-                expected.append(Evaluate(train, plume.fingerprint, threshold, WorldSettings(), settings))
+                expected.append(Evaluate(train, plume.fingerprint, threshold, plume.settle(), settings))
     assert sweep.tests == expected
     assert [test.key for test in sweep.tests] == [test.key for test in expected]
 
@@ -394,6 +395,6 @@ def test_an_estimate_is_of_what_is_missing_and_stores_nothing(small, store):
 
 
 def test_environments_are_their_thresholds(small):
-    grid = read_sweep(small | {"threshold": list(ENVIRONMENTS)})
-    assert grid.values["threshold"] == list(ENVIRONMENTS.values())
+    grid = read_sweep(small | {"threshold": list(PAPER)})
+    assert grid.values["threshold"] == list(PAPER.values())
     assert Path(grid.values["plume"][0]).exists()

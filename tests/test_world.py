@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from whiffclock.environments import PAPER
 from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
@@ -81,7 +82,7 @@ def test_starts_are_the_cells_of_the_poorest_plume_outside_the_source():
     field = np.zeros((3, 5, 5))
     field[1, 4, 4] = field[2, 0, 2] = 8e-6
     field[0, 3, 0] = 4e-6
-    plume = Plume.from_array(field, (0, 2))
+    plume = Plume.from_array(field, (0, 2), environments=PAPER)
     assert plume.starts(3e-6, WorldSettings()).tolist() == [[4, 4]]
     own = plume.starts(3e-6, WorldSettings(start_threshold=None))
     assert own.tolist() == [[3, 0], [4, 4]]

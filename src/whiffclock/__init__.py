@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from whiffclock.agents.castsurge import cast_and_surge
     from whiffclock.agents.compose import heuristic_two_q
     from whiffclock.agents.function import from_function
+    from whiffclock.environments import PAPER, Environments
     from whiffclock.memory import Memory, clock, window
     from whiffclock.notebook import (
         compare,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
         sweep,
         train,
     )
-    from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings
+    from whiffclock.params import InputError, WorldSettings
     from whiffclock.path_metrics import geometry
     from whiffclock.plots import animate_search, plot_compare, plot_plume, plot_recovery_path, plot_search
     from whiffclock.plume.builtin import builtin_plume
@@ -51,10 +52,39 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "ACTIONS", "ENVIRONMENTS", "InputError", "Memory", "Plume", "Policy", "TablePolicy", "WorldSettings",
-    "animate_search", "builtin_plume", "cast_and_surge", "clock", "compare", "evaluate", "from_function", "geometry",
-    "heuristic_two_q", "infotaxis", "load_policy", "plot_compare", "plot_plume", "plot_recovery_path", "plot_search",
-    "plot_sweep", "qmdp", "read_plume", "recovery_path", "reproduce", "search", "solve_bayes", "sweep", "train",
+    "ACTIONS",
+    "PAPER",
+    "Environments",
+    "InputError",
+    "Memory",
+    "Plume",
+    "Policy",
+    "TablePolicy",
+    "WorldSettings",
+    "animate_search",
+    "builtin_plume",
+    "cast_and_surge",
+    "clock",
+    "compare",
+    "evaluate",
+    "from_function",
+    "geometry",
+    "heuristic_two_q",
+    "infotaxis",
+    "load_policy",
+    "plot_compare",
+    "plot_plume",
+    "plot_recovery_path",
+    "plot_search",
+    "plot_sweep",
+    "qmdp",
+    "read_plume",
+    "recovery_path",
+    "reproduce",
+    "search",
+    "solve_bayes",
+    "sweep",
+    "train",
     "window",
 ]  # fmt: skip
 
@@ -66,7 +96,8 @@ _PLACES = {
     "agents.function": "from_function",
     "path_metrics": "geometry",
     "memory": "Memory clock window",
-    "params": "ENVIRONMENTS InputError WorldSettings",
+    "environments": "Environments PAPER",
+    "params": "InputError WorldSettings",
     "plots": "animate_search plot_compare plot_plume plot_recovery_path plot_search",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
@@ -77,7 +108,7 @@ _PLACES = {
 }
 _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}
 #: Names of version 0.1 and the present ones.
-_RENAMED = {"void_path": "recovery_path", "plot_void_path": "plot_recovery_path"}
+_RENAMED = {"void_path": "recovery_path", "plot_void_path": "plot_recovery_path", "ENVIRONMENTS": "PAPER"}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whiffclock.formatting import nan_to_null
-from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, environment_name, require
+from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy, require_policy
 from whiffclock.world import reward
@@ -46,6 +46,7 @@ class Evaluation:
     mode_steps: np.ndarray  # int32[n, mode]: decisions taken in each mode
     occupancy: np.ndarray  # int64[mode, x, y]: decisions taken per mode and cell
     plume: str = ""  # its fingerprint
+    environment: str = ""  # its name, or the threshold
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation) or self.to_dict() != other.to_dict():
@@ -58,7 +59,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{metric} {self.mean(metric):.3f}" for metric in ("G", "T_min/T", "f+"))
-        return f"Evaluation({self.policy} in {environment_name(self.threshold)}: {means}; {len(self.starts)} searches)"
+        return f"Evaluation({self.policy} in {self.environment}: {means}; {len(self.starts)} searches)"
 
     @property
     def arrived(self) -> np.ndarray:
@@ -160,7 +161,7 @@ def evaluate(
 ) -> Evaluation:
     """Search with ``policy`` from every start, without exploration; ``progress`` is called with searches that ended."""
     require_policy(policy)
-    world, settings = world or WorldSettings(), settings or EvaluationSettings()
+    world, settings = plume.settle(world), settings or EvaluationSettings()
     horizon = settings.horizon or own_horizon(policy)
     require_fit(policy, world)
     if starts is None:
@@ -181,7 +182,8 @@ def evaluate(
             progress(len(points[some]))
         else:
             _rollout_any(PlumeWorld(kernel_world, points[some]), policy, horizon, part, progress)
-    return Evaluation(policy.name, threshold, starts, settings, horizon, *records, plume=plume.fingerprint)
+    place = plume.fingerprint, plume.environments.name_of(threshold)
+    return Evaluation(policy.name, threshold, starts, settings, horizon, *records, *place)
 
 
 def own_horizon(policy: Policy) -> int:

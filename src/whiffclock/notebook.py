@@ -18,14 +18,12 @@ from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, sett
 from whiffclock.evaluation import Evaluation, own_horizon, require_fit
 from whiffclock.memory import Memory
 from whiffclock.params import (
-    ENVIRONMENTS,
     BayesSettings,
     EvaluationSettings,
     LearningSettings,
     WorldSettings,
     checked,
     require,
-    require_threshold,
 )
 from whiffclock.plume import Plume
 from whiffclock.plume import files as plume_files
@@ -133,7 +131,7 @@ def train(
     plume
         The plume to search in.
     threshold
-        "denser", "dense", "sparse", "sparser", or a concentration.
+        Name of an environment of the plume, such as "sparse", or a concentration.
     seeds
         Train an ensemble: number of agents, or the seed of each.
     seed
@@ -169,8 +167,8 @@ def train(
     settings = LearningSettings.shortened(episodes, **learning)
     taus, numbers = taus_of(tau), seeds_of(seeds, seed)
     remembered = memory_of(memory, settings.horizon, taus, split_zero=split_zero, literal_tau=literal_tau)
-    place = plume.fingerprint, threshold_of(threshold)
-    alike = Train(*place, remembered, settings, settings_of(WorldSettings, world))
+    place = plume.fingerprint, threshold_of(plume, threshold)
+    alike = Train(*place, remembered, settings, plume.settle(settings_of(WorldSettings, world)))
     jobs, store, engine = [replace(alike, seed=one) for one in numbers], JobMemory(), engine_of(workers)
     with Bar("episodes") as bar:
         if taus is None:
@@ -228,9 +226,9 @@ def evaluate(
     >>> 0 < result.mean("f+") <= 1
     True
     """
-    how, region = EvaluationSettings(**settings), settings_of(WorldSettings, world)
+    how, region = EvaluationSettings(**settings), plume.settle(settings_of(WorldSettings, world))
     chosen = [one for _, one in policies_of(policy)]
-    thresholds = [threshold_of(threshold, one) for one in chosen]
+    thresholds = [threshold_of(plume, threshold, one) for one in chosen]
     pairs = zip(chosen, thresholds, strict=True)
     tests = [Evaluate(Given.of(one), plume.fingerprint, at, region, how) for one, at in pairs]
     with Bar("searches") as bar:
@@ -316,9 +314,9 @@ def compare(
     if thresholds is None:
         thresholds = sorted({one.trained for one in named if one.trained is not None})
         require(bool(thresholds), "None of the policies has a threshold of its own; give the thresholds to test at.")
-    at = [threshold_of(one) for one in ([thresholds] if isinstance(thresholds, str | float) else thresholds)]
+    at = [threshold_of(plume, one) for one in ([thresholds] if isinstance(thresholds, str | float) else thresholds)]
     how = EvaluationSettings(**settings)
-    region, everywhere = settings_of(WorldSettings, world), checked("everywhere", everywhere, bool)
+    region, everywhere = plume.settle(settings_of(WorldSettings, world)), checked("everywhere", everywhere, bool)
     comparison = Comparison(plume, named, at, region, how, everywhere)
     with Bar("searches") as bar:
         return ComparisonTable(tuple(comparison.rows(JobMemory(), engine_of(None), bar)))
@@ -364,7 +362,7 @@ def search(
     >>> found.to_xarray()["clock"].dims
     ('step',)
     """
-    region, at = settings_of(WorldSettings, world), threshold_of(threshold, policy)
+    region, at = plume.settle(settings_of(WorldSettings, world)), threshold_of(plume, threshold, policy)
     require_fit(policy, region)
     if start is None:
         cells = plume.starts(at, region)
@@ -389,7 +387,7 @@ def solve_bayes(
     plume
         The plume whose whiff probabilities the agent knows.
     threshold
-        "denser", "dense", "sparse", "sparser", or a concentration.
+        Name of an environment of the plume, such as "sparse", or a concentration.
     seconds, backups
         When to stop; default: after 60 seconds. Only a number of backups gives the same agent every time.
     world
@@ -414,7 +412,8 @@ def solve_bayes(
     if seconds is None and backups is None:
         seconds = SolverSettings.seconds
     solver, assumed = SolverSettings(seconds=seconds, backups=backups), BayesSettings(**model)
-    job = Solve(plume.fingerprint, threshold_of(threshold), settings_of(WorldSettings, world), assumed, solver)
+    region = plume.settle(settings_of(WorldSettings, world))
+    job = Solve(plume.fingerprint, threshold_of(plume, threshold), region, assumed, solver)
     with Bar("") as bar:
         bar.begin("solving", seconds or backups)
         return job.solved(plume, solver_report(bar, solver))[0]
@@ -512,16 +511,10 @@ def engine_of(workers: int | None) -> Engine:
     return threads(EngineSettings(workers=workers).at_once)
 
 
-def threshold_of(threshold: Threshold | None, policy: Policy | None = None) -> float:
-    """A threshold from a name or a number; if there is none, that of the policy."""
+def threshold_of(plume: Plume, threshold: Threshold | None, policy: Policy | None = None) -> float:
+    """A threshold from the name of an environment or a number; if there is none, that of the policy."""
     if threshold is None and policy is not None:
         threshold = policy.threshold
         name = policy.name
         require(threshold is not None, f"The {name} policy has no threshold of its own; give one, such as 'sparse'.")
-    if isinstance(threshold, str):
-        known = threshold in ENVIRONMENTS
-        require(known, f"The threshold is {threshold!r}; it must be one of {', '.join(ENVIRONMENTS)}, or a number.")
-        return ENVIRONMENTS[threshold]
-    value = float(threshold)  # type: ignore[arg-type]
-    require_threshold(value)
-    return value
+    return plume.environments.threshold_of(threshold)  # type: ignore[arg-type]

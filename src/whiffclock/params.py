@@ -46,18 +46,6 @@ def require_memory(needed: int, what: str) -> None:
 
 #: Most steps of a search.
 MOST_STEPS = 10**7
-#: Whiff thresholds of the paper's four environments, from dense to sparse.
-ENVIRONMENTS: dict[str, float] = {
-    "denser": 1e-6,
-    "dense": 3e-6,
-    "sparse": 5e-6,
-    "sparser": 7e-6,
-}
-
-
-def environment_name(threshold: float) -> str:
-    """Name of the paper's environment at ``threshold``, or the threshold itself."""
-    return next((name for name, value in ENVIRONMENTS.items() if value == threshold), f"{threshold:g}")
 
 
 @dataclass(frozen=True)
@@ -205,8 +193,10 @@ def _refuse(name: str, number: float, valid: Valid) -> None:
 class WorldSettings(Settings):
     """Where a search may start, where it ends, and what happens at the end of the record.
 
-    Without a start threshold, starts are the cells that exceed the environment's own (R10). At the end of the
-    record, ``"wrap"`` continues with the first snapshot (R1), ``"avoid"`` starts early enough not to reach it.
+    Starts are the cells that exceed the start threshold: a concentration, ``"own"`` for that of the environment, or
+    ``"sparsest"`` for that of the plume's sparsest environment (R10), which :meth:`~whiffclock.plume.Plume.settle`
+    replaces by its number before anything is computed. ``None`` in older files is ``"own"``. At the end of the record,
+    ``"wrap"`` continues with the first snapshot (R1), ``"avoid"`` starts early enough not to reach it.
     """
 
     radius: Annotated[
@@ -214,7 +204,11 @@ class WorldSettings(Settings):
         "Radius of the source region, in cells.",
         Valid("The source radius is {}", 0, le=1e6),
     ] = 2.0
-    start_threshold: Annotated[float | None, "Searches start in cells that exceed this at least once."] = 7e-6
+    start_threshold: Annotated[
+        float | Literal["own", "sparsest"] | None,
+        "Searches start in cells that exceed this at least once.",
+        Valid(must="be a concentration, 'own' or 'sparsest'"),
+    ] = "sparsest"
     start_on_whiff: Annotated[bool, "Start only at times when the start cell has a whiff."] = False
     end_of_record: Annotated[
         Literal["wrap", "avoid"],
@@ -223,8 +217,22 @@ class WorldSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.start_threshold is not None:
+        if self.start_threshold is None:
+            object.__setattr__(self, "start_threshold", "own")
+        if isinstance(self.start_threshold, float):
             require_threshold(self.start_threshold, "start threshold")
+
+    @property
+    def settled(self) -> bool:
+        """Whether the start threshold is a number or ``"own"``."""
+        return self.start_threshold != "sparsest"
+
+    def start_at(self, threshold: float) -> float:
+        """The threshold that start cells of an environment at ``threshold`` exceed."""
+        if self.start_threshold == "own":
+            return threshold
+        require(self.settled, "The start threshold is 'sparsest' still; plume.settle(world) replaces it by a number.")
+        return float(self.start_threshold)  # type: ignore[arg-type]
 
 
 def require_threshold(value: float, what: str = "threshold") -> None:

@@ -14,8 +14,9 @@ from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import box
 from whiffclock.drawing.plane import TRAINED, Void, borders, draw_cells, draw_search, limits, wind
+from whiffclock.environments import trained_in
 from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
-from whiffclock.params import environment_name, require
+from whiffclock.params import require
 from whiffclock.recovery import recovery_moves, recovery_path
 
 if TYPE_CHECKING:
@@ -64,10 +65,13 @@ def plot_plume(
         snapshot = plume.field.shape[0] // 2 if snapshot is None else snapshot
         image, title, label = _concentration(ax, plume, snapshot), f"snapshot {snapshot}", "concentration"
     else:
-        at, label = threshold_of(threshold), "whiff probability"
-        shades = LinearSegmentedColormap.from_list("", ["white", _colour(at)])
+        at, label = threshold_of(plume, threshold), "whiff probability"
+        name = plume.environments.name_of(at)
+        shades = LinearSegmentedColormap.from_list(
+            "", ["white", style.colours(plume.environments).get(name, style.GREY)]
+        )
         image = draw_cells(ax, plume.whiffs(at).probability(), plume.source, cmap=shades, vmin=0, vmax=1)
-        title = f"{label}, {environment_name(at)}"
+        title = f"{label}, {name}"
     ax.figure.colorbar(image, ax=ax, label=label, pad=0.01, fraction=0.03)
     wind(ax)
     ax.set(xlabel=_DOWNWIND, ylabel=_ACROSS, aspect="equal")
@@ -139,7 +143,7 @@ def plot_recovery_path(policy: Policy, mode: int | None = None, ax: Axes | None 
     ax = _axes(ax, 4.5, 4)
     path = recovery_path(policy, mode)
     trained = min(recovery_moves(policy, TRAINED, mode), len(path) - 1)
-    Void(path[: trained + 1], path[trained:]).draw(ax, _colour(policy.threshold), 1.6)
+    Void(path[: trained + 1], path[trained:]).draw(ax, style.COLOURS.get(trained_in(policy.made_from), style.GREY), 1.6)
     shown = limits([path])
     ax.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)", ylabel="y (cells)")
     ax.set_title(f"{policy.name}, {len(path) - 1} moves after a whiff", loc="left")
@@ -171,14 +175,15 @@ def plot_compare(table: ComparisonTable, metric: str = "G", ax: Axes | None = No
     ['cast-and-surge,\\nas given', 'cast-and-surge']
     """
     ax = _axes(ax, 1.2 + 1.1 * len(table.rows), 3)
+    shades = style.colours(dict.fromkeys(row.environment for row in table.rows if row.environment[0].isalpha()))
     for at, row in enumerate(table.rows):
-        box(ax, at, row.values(metric), style.COLOURS.get(row.environment, style.GREY), width=0.5)
+        box(ax, at, row.values(metric), shades.get(row.environment, style.GREY), width=0.5)
         if len(row.evaluations) == 1:
             ax.errorbar(at, row.best.mean(metric), row.best.standard_error(metric), color=style.GREY, lw=1)
     ax.set_xticks(range(len(table.rows)), [row.agent.replace(", ", ",\n") for row in table.rows])
     for first in [i for i, row in enumerate(table.rows) if i == 0 or row.environment != table.rows[i - 1].environment]:
         name = table.rows[first].environment
-        colour = style.dark(style.COLOURS.get(name, style.GREY))
+        colour = style.dark(shades.get(name, style.GREY))
         ax.text(first - 0.45, 1.02, name, transform=ax.get_xaxis_transform(), color=colour)
         if first:
             ax.axvline(first - 0.5, color=style.FADED, lw=0.5)
@@ -258,10 +263,6 @@ def _axes(ax: Axes | None, width: float = 9.0, height: float = 2.6) -> Axes:
 
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
     return ax
-
-
-def _colour(threshold: float | None) -> str:
-    return style.COLOURS.get("" if threshold is None else environment_name(threshold), style.GREY)
 
 
 def _shown(plume: Plume, snapshot: int) -> np.ndarray:

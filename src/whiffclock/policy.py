@@ -21,8 +21,9 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.archive import first_line, read_header, read_npz, require_digest, write_npz
+from whiffclock.environments import trained_in
 from whiffclock.memory import Memory
-from whiffclock.params import InputError, WorldSettings, convert, environment_name, require
+from whiffclock.params import InputError, WorldSettings, convert, require
 from whiffclock.world.episode import CLOCK_RECORD, CURVE
 from whiffclock.world.moves import N_ACTIONS
 
@@ -43,6 +44,7 @@ class Origin(msgspec.Struct):
     """The parts of ``made_from`` that other modules read; each may be missing."""
 
     threshold: Annotated[float, msgspec.Meta(gt=0, le=1e300)] | None = None
+    environment: Annotated[str, msgspec.Meta(max_length=100)] | None = None
     seed: Annotated[int, msgspec.Meta(ge=0)] | None = None
     angle: Annotated[float, msgspec.Meta(ge=-360, le=360)] | None = None
     tau: Annotated[int, msgspec.Meta(ge=1)] | None = None
@@ -260,7 +262,7 @@ class TablePolicy(SavedPolicy):
 
     def __repr__(self) -> str:
         made = [f"{name} {self.made_from[name]:g}" for name in ("angle", "seed") if name in self.made_from]
-        place = [] if self.threshold is None else [environment_name(self.threshold)]
+        place = [] if self.threshold is None else [trained_in(self.made_from)]
         return f"TablePolicy({', '.join([self.name, *place, *made, f'{len(self.actions)} actions'])})"
 
     @cached_property

@@ -154,7 +154,7 @@ def forced_blanks(
     progress: Callable[[int], None] | None = None,
 ) -> Branches:
     """Search ``settings.trials`` times, with a branch of blanks from every whiff; ``progress(1)`` after every step."""
-    world, settings = world or WorldSettings(), settings or BranchSettings()
+    world, settings = plume.settle(world), settings or BranchSettings()
     whiffs = plume.whiffs(threshold)
     blank = 1 - whiffs.probability()
     rng = np.random.default_rng(settings.seed)

@@ -19,9 +19,10 @@ from matplotlib.transforms import ScaledTranslation
 
 from whiffclock.archive import reading
 from whiffclock.drawing import style
+from whiffclock.environments import PAPER, Environments, parse_environments
 from whiffclock.formatting import number
 from whiffclock.netcdf import read_dataset
-from whiffclock.params import ENVIRONMENTS, InputError, environment_name, require
+from whiffclock.params import InputError, require
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -118,7 +119,7 @@ def choose(data: xr.Dataset, at: Mapping[str, Any], most: int = 2) -> xr.Dataset
         swept = [dim for dim in data.dims if dim != "seed"]
         require(name in swept, f"{name} is not swept in this result; swept settings: {_listed(swept)}.")
         values = data[name].values.tolist()
-        found = [one for one in values if value == one or _same(value, one)]
+        found = [one for one in values if value == one or _same(value, one, data[name])]
         require(bool(found), f"{name} has no value {value} in this sweep; there are {_listed(map(text, values))}.")
         data = data.sel({name: found[0]})
     left = [dim for dim in data.dims if dim != "seed"]
@@ -259,7 +260,7 @@ def texts(setting: xr.DataArray) -> list[str]:
     """The values of a setting as tick labels."""
     values = setting.values.tolist()
     if named_environments(setting):
-        return [environment_name(value) for value in values]
+        return [environments(setting).name_of(value) for value in values]
     return [plain(Path(value).stem if setting.name == "plume" else text(value)) for value in values]
 
 
@@ -278,8 +279,14 @@ def text(value: Any) -> str:
 
 
 def named_environments(setting: xr.DataArray) -> bool:
-    """Whether these are thresholds of the paper's environments."""
-    return setting.name == "threshold" and set(setting.values.tolist()) <= set(ENVIRONMENTS.values())
+    """Whether these are thresholds of the plume's environments."""
+    return setting.name == "threshold" and set(setting.values.tolist()) <= set(environments(setting).values())
+
+
+def environments(setting: xr.DataArray) -> Environments:
+    """The environments of a swept threshold; older files have the paper's."""
+    text = str(setting.attrs.get("environments", ""))
+    return Environments(parse_environments(text, "The text of the environments")) if text else PAPER
 
 
 def ordered(values: xr.DataArray) -> xr.DataArray:
@@ -292,7 +299,8 @@ def colours(values: xr.DataArray, name: str | None) -> list[str]:
     if name is None:
         return [style.dark(style.COLOURS["denser"])]
     if named_environments(values[name]):
-        return [style.dark(style.COLOURS[one]) for one in texts(values[name])]
+        shades = style.colours(environments(values[name]))
+        return [style.dark(shades[one]) for one in texts(values[name])]
     return [to_hex(shade) for shade in matplotlib.colormaps["viridis"](np.linspace(0, 0.85, values.sizes[name]))]
 
 
@@ -320,9 +328,9 @@ def _listed(names: Any) -> str:
     return ", ".join(map(str, names))
 
 
-def _same(given: Any, value: Any) -> bool:
-    """Whether a text names a value: the name of an environment, or the same number."""
-    if str(given) == text(value) or ENVIRONMENTS.get(str(given)) == value:
+def _same(given: Any, value: Any, setting: xr.DataArray) -> bool:
+    """Whether a text names a value of a setting: the name of an environment, or the same number."""
+    if str(given) == text(value) or (setting.name == "threshold" and environments(setting).get(str(given)) == value):
         return True
     try:
         return not isinstance(value, bool | str) and float(given) == value

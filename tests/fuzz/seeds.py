@@ -37,7 +37,7 @@ from whiffclock.runs.kinds import Branch, Evaluate, Given, Solve, Train
 from whiffclock.runs.sweep import Sweep
 from whiffclock.sweep_plots import load_sweep
 
-DENSE, SPARSE, WORLD = 3e-6, 5e-6, WorldSettings()
+DENSE, SPARSE, WORLD = 3e-6, 5e-6, WorldSettings(start_threshold=7e-6)
 LEARNING = LearningSettings.shortened(300, horizon=30)
 TESTS = ("--snapshots", "2")
 SWEEP = """\

@@ -20,16 +20,8 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.agents.beliefs import HEURISTICS, INFOTAXIS, QMDP, SPACE_AWARE, Beliefs, Choice, by_vectors
 from whiffclock.archive import array_named, read_header
-from whiffclock.params import (
-    ENVIRONMENTS,
-    BayesSettings,
-    InputError,
-    WorldSettings,
-    convert,
-    environment_name,
-    require,
-    require_threshold,
-)
+from whiffclock.environments import trained_in
+from whiffclock.params import BayesSettings, InputError, WorldSettings, convert, require
 from whiffclock.plume import Plume
 from whiffclock.policy import Name, Origin, SavedPolicy, damaged_policy, format_of
 from whiffclock.pomdp import belief as belief_kernels
@@ -50,7 +42,7 @@ def search_model(
     plume: Plume, threshold: float, settings: BayesSettings | None = None, world: WorldSettings | None = None
 ) -> GridSearch:
     """The search in a plume as a POMDP on the position relative to the source."""
-    settings, world = settings or BayesSettings(), world or WorldSettings()
+    settings, world = settings or BayesSettings(), plume.settle(world)
     length, width = plume.field.shape[1:]
     x0, y0 = plume.source
     shape = 2 * length - 1, 2 * width - 1
@@ -81,7 +73,7 @@ class BeliefPolicy(SavedPolicy):
     vectors: GridVectors | None = None
 
     def __repr__(self) -> str:
-        place = [] if self.threshold is None else [environment_name(self.threshold)]
+        place = [] if self.threshold is None else [trained_in(self.made_from)]
         vectors = [] if self.vectors is None else [f"{len(self.vectors.actions())} alpha vectors"]
         return f"BeliefPolicy({', '.join([self.name, *place, *vectors])})"
 
@@ -266,19 +258,10 @@ def infotaxis(
 def _heuristic(
     name: str, plume: Plume, threshold: str | float, world: WorldSettings | None, model: dict[str, Any]
 ) -> BeliefPolicy:
-    world, assumed, at = world or WorldSettings(), BayesSettings(**model), _threshold(threshold)
+    world, assumed, at = plume.settle(world), BayesSettings(**model), plume.environments.threshold_of(threshold)
     made_from = {"threshold": at, "plume": plume.fingerprint, "plume_origin": plume.origin}
     made_from |= {"world": world.to_dict(), "model": assumed.to_dict(), "version": __version__}
     return belief_heuristic(name, search_model(plume, at, assumed, world), made_from)
-
-
-def _threshold(threshold: str | float) -> float:
-    if isinstance(threshold, str):
-        known = threshold in ENVIRONMENTS
-        require(known, f"The threshold is {threshold!r}; it must be one of {', '.join(ENVIRONMENTS)}, or a number.")
-        return ENVIRONMENTS[threshold]
-    require_threshold(threshold)
-    return float(threshold)
 
 
 def discounted_rewards(policy: BeliefPolicy, steps: int = 500, seed: int = 0, repeats: int = 1) -> np.ndarray:

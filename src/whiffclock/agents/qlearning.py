@@ -37,6 +37,7 @@ class Task:
     def __post_init__(self) -> None:
         require(self.seed >= 0, f"The seed is {self.seed}; it must be 0 or more.")
         require_range("The seed", self.seed)
+        object.__setattr__(self, "world", self.plume.settle(self.world))
 
     def describe(self) -> dict[str, Any]:
         """Everything that determines the result, in plain values."""
@@ -44,6 +45,7 @@ class Task:
             "plume": self.plume.fingerprint,
             "origin": self.plume.origin,
             "threshold": self.threshold,
+            "environment": self.plume.environments.name_of(self.threshold),
             "learning": self.learning.to_dict(),
             "world": self.world.to_dict(),
             "seed": self.seed,

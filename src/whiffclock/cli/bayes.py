@@ -13,11 +13,9 @@ from whiffclock.cli import pomdp as solver
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.help import App
 from whiffclock.params import (
-    ENVIRONMENTS,
     BayesSettings,
     EvaluationSettings,
     WorldSettings,
-    environment_name,
     require,
 )
 
@@ -32,7 +30,7 @@ Assumed = Annotated[BayesSettings, OptionGroup(panel="Model")]
 @with_options
 def solve(
     *,
-    environment: Annotated[list[str], f"{', '.join(ENVIRONMENTS)}, or a threshold.", OptionSpec("NAME", short="-e")],
+    environment: Annotated[list[str], "Environment of the plume, or a threshold.", OptionSpec("NAME", short="-e")],
     plume: opt.PlumeSettings,
     settings: solver.Solver,
     assumed: Assumed,
@@ -54,17 +52,18 @@ def solve(
     opt.require_new(out, force)
     given = ", ".join(environment)
     require(len(environment) == 1, f"--environment was given {len(environment)} times ({given}); solve one at a time.")
-    threshold = opt.parse_threshold(environment[0], "--environment")
     field = plume.open()
-    job = Solve(field.fingerprint, threshold, world, assumed, settings)
-    with solver.solving(environment_name(threshold), settings) as report:
+    threshold = field.environments.threshold_of(environment[0], "--environment")
+    name = field.environments.name_of(threshold)
+    job = Solve(field.fingerprint, threshold, field.settle(world), assumed, settings)
+    with solver.solving(name, settings) as report:
         policy, solution = job.solved(field, report, start)
     solver.explain(solution, settings)
     if out is not None:
         policy.save(out)
     model = policy.model
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
-    facts = {"environment": environment_name(threshold), "plume": field.origin, **cells, **solution.to_dict()}
+    facts = {"environment": name, "plume": field.origin, **cells, **solution.to_dict()}
     opt.show(facts, json, ",.6g")
     if out is not None:
         opt.say(f"Policy: {out}")
@@ -95,14 +94,15 @@ def evaluate(
 
     require(bool(policies or agent), "No policy was given; name files of solved policies, or agents with --agent.")
     field = plume.open()
+    world = field.settle(world)
     solved = ((path, BeliefPolicy.load(path)) for path in policies or [])
-    chosen = evaluation.in_environments(solved, environment)
+    chosen = evaluation.in_environments(solved, field, environment)
     tests = [(path.stem, policy, threshold) for path, policy, threshold in chosen]
-    for threshold in opt.parse_thresholds(environment) if agent else []:
+    for threshold in opt.thresholds_in(field, environment) if agent else []:
         model = search_model(field, threshold, assumed, world)
         tests += [(name, belief_heuristic(name, model), threshold) for name in agent or []]
     results = evaluation.evaluated([(policy, at) for _, policy, at in tests], field, world, settings, engine)
-    places = [environment_name(threshold) for *_, threshold in tests]
+    places = [field.environments.name_of(threshold) for *_, threshold in tests]
     if json:
         named = [{"agent": label, "environment": place} for (label, *_), place in zip(tests, places, strict=True)]
         costs = [{"microseconds_per_decision": micro, **tested.to_dict()} for tested, micro in results]

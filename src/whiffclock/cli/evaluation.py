@@ -14,7 +14,7 @@ from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
-from whiffclock.params import ENVIRONMENTS, EvaluationSettings, InputError, WorldSettings, environment_name, require
+from whiffclock.params import EvaluationSettings, InputError, WorldSettings, require
 
 if TYPE_CHECKING:
     from whiffclock.evaluation import Evaluation
@@ -52,19 +52,20 @@ def evaluate(
     found = find_policies(policies)
     if records is not None:
         require_writable(records)
-    tests = list(in_environments(found, environment))
     field = plume.open()
+    world = field.settle(world)
+    tests = list(in_environments(found, field, environment))
     labelled = [(f"{path.parent.name}/{path.stem}", policy, threshold) for path, policy, threshold in tests]
     chosen = [(policy, threshold) for _, policy, threshold in tests]
     tested = [result for result, _ in evaluated(chosen, field, world, settings, engine)]
     if records is not None:
-        names = record_names([(path, environment_name(threshold)) for path, _, threshold in tests])
+        names = record_names([(path, result.environment) for (path, *_), result in zip(tests, tested, strict=True)])
         for name, (_, policy, _), result in zip(names, tests, tested, strict=True):
             write_npz(records / name, provenance(policy, result, world) | result.arrays())
     if json:
         rows = zip(tests, tested, strict=True)
         opt.print_json(
-            [{"file": str(file), "environment": environment_name(at), **one.to_dict()} for (file, _, at), one in rows]
+            [{"file": str(file), "environment": one.environment, **one.to_dict()} for (file, *_), one in rows]
         )
     else:
         show_table([label for label, *_ in labelled], tested, field, settings)
@@ -72,12 +73,12 @@ def evaluate(
 
 
 def in_environments(
-    found: Iterable[tuple[Path, AnyPolicy]], environment: list[str] | None
+    found: Iterable[tuple[Path, AnyPolicy]], field: Plume, environment: list[str] | None
 ) -> Iterator[tuple[Path, AnyPolicy, float]]:
     """Each policy with the given thresholds, or with its own."""
     for path, policy in found:
         own = [] if policy.threshold is None else [policy.threshold]
-        thresholds = opt.parse_thresholds(environment) if environment else own
+        thresholds = opt.thresholds_in(field, environment) if environment else own
         require(bool(thresholds), f"{path} has no training environment; give one with --environment.")
         yield from ((path, policy, threshold) for threshold in thresholds)
 
@@ -107,7 +108,7 @@ def show_table(labels: list[str], tested: list[Evaluation], field: Plume, settin
     """Print evaluations, one per line."""
     from whiffclock.drawing.tables import evaluation_table
 
-    rows = [(label, environment_name(one.threshold), one) for label, one in zip(labels, tested, strict=True)]
+    rows = [(label, one.environment, one) for label, one in zip(labels, tested, strict=True)]
     opt.out.print(evaluation_table(rows, "Mean over all starts ± standard error", caption(field, settings)))
 
 
@@ -139,13 +140,13 @@ def compare(
 
     found = [policy for _, policy in find_policies(policies)]
     trained = {policy.threshold for policy in found if policy.threshold is not None}
-    thresholds = opt.parse_thresholds(environment) if environment or not trained else sorted(trained)
     field, named = plume.open(), contenders(found)
-    dense, sparse = ENVIRONMENTS["dense"], ENVIRONMENTS["sparse"]
+    thresholds = opt.thresholds_in(field, environment) if environment or not trained else sorted(trained)
+    pair, world = [field.environments[name] for name in field.environments.pair or ()], field.settle(world)
     try:
-        named += heuristic_ensemble(found, dense, sparse, heuristic_tau) if heuristic_tau else []
+        named += heuristic_ensemble(found, pair[0], pair[1], heuristic_tau) if heuristic_tau and pair else []
     except InputError as error:
-        opt.messages.print(f"2Q^h is left out: {error}", soft_wrap=True)
+        opt.say(f"2Q^h is left out: {error}")
     comparison = Comparison(field, named, thresholds, world, settings, everywhere)
     results = JobMemory() if store is None else JobFolder(store)
     with engine.open(opt.say) as pool, opt.job_bar(store, "searches") as bar:

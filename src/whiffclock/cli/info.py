@@ -11,13 +11,12 @@ from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import with_options
+from whiffclock.environments import PAPER, trained_in
 from whiffclock.params import (
-    ENVIRONMENTS,
     EvaluationSettings,
     InputError,
     LearningSettings,
     WorldSettings,
-    environment_name,
     require,
 )
 
@@ -54,7 +53,7 @@ def installation() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "cores": cores(),
         "plume": builtin_plume().origin,
-        "environments": ENVIRONMENTS,
+        "environments": dict(PAPER),
         "world": WorldSettings().to_dict(),
         "memory": clock().spec,
         "learning": LearningSettings().to_dict(),
@@ -64,11 +63,13 @@ def installation() -> dict[str, Any]:
 
 def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
     """The facts of a policy in a few lines: settings that differ from the defaults, no sums."""
-    defaults = {"world": WorldSettings().to_dict(), "learning": LearningSettings().to_dict()}
+    world = WorldSettings(start_threshold=PAPER.sparsest)
+    defaults = {"world": world.to_dict(), "learning": LearningSettings().to_dict()}
     facts = dict(facts)
     shown: dict[str, Any] = {"policy": facts.pop("policy")}
     if isinstance(threshold := facts.pop("threshold", None), float):
-        shown["environment"] = f"{environment_name(threshold)} (whiff threshold {threshold:g})"
+        place = trained_in({"environment": facts.pop("environment", None), "threshold": threshold})
+        shown["environment"] = f"{place} (whiff threshold {threshold:g})"
     if origin := facts.pop("plume_origin", None) or facts.pop("origin", None):
         shown["plume"] = origin
     for name, value in facts.items():
@@ -137,12 +138,12 @@ def plume_facts(file: Path) -> dict[str, Any]:
         "fingerprint": plume.fingerprint,
         "highest_concentration": plume.highest,
     }
-    for name, threshold in ENVIRONMENTS.items():
+    for name, threshold in plume.environments.items():
         try:
             facts[name] = {
                 "threshold": threshold,
                 "whiff_probability": round(float(plume.whiffs(threshold).probability().mean()), 4),
-                "start_cells": len(plume.starts(threshold, WorldSettings(start_threshold=None))),
+                "start_cells": len(plume.starts(threshold, WorldSettings(start_threshold="own"))),
             }
         except InputError:
             facts[name] = {"threshold": threshold, "whiff_probability": 0.0, "start_cells": 0}

@@ -15,8 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, changed_options
+from whiffclock.environments import Environments, parse_environments
 from whiffclock.escapes import escaped
-from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, require, require_threshold
+from whiffclock.params import InputError, WorldSettings, require
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.runs.engine import EngineError, EngineSettings
 from whiffclock.terminal import Terminal
@@ -33,7 +34,9 @@ out = Terminal()
 REPRODUCTION = Path("reproduction")
 
 Environment = Annotated[
-    list[str] | None, f"{', '.join(ENVIRONMENTS)}, or a threshold; may be repeated.", OptionSpec("NAME", short="-e")
+    list[str] | None,
+    "Environment of the plume, such as sparse, or a threshold; may be repeated.",
+    OptionSpec("NAME", short="-e"),
 ]
 Force = Annotated[bool, "Replace an existing file."]
 StoreFolder = Annotated[Path | None, "Folder in which results are cached; default: in DIR of --out.", OptionSpec("DIR")]
@@ -63,8 +66,10 @@ def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
     if path is not None:
         return files.read_plume(path, settings)
     require(settings.source is None, "The built-in plume has a source of its own; --source needs a plume file.")
-    require(settings == ReadSettings(), "Options such as --crop need a plume file; the built-in plume takes none.")
-    return builtin.builtin_plume()
+    plain = settings == ReadSettings(environments=settings.environments)
+    require(plain, "Options such as --crop need a plume file; the built-in plume takes none.")
+    plume, given = builtin.builtin_plume(), settings.environments
+    return plume if given is None else plume.with_environments(given)
 
 
 def parse_whole_numbers(text: str, option: str, example: str) -> tuple[int, ...]:
@@ -77,37 +82,29 @@ def parse_whole_numbers(text: str, option: str, example: str) -> tuple[int, ...]
         raise InputError(f"{option} is {text!r}; it must be {count} whole numbers, such as {example}.") from error
 
 
-def parse_thresholds(names: list[str] | None) -> list[float]:
-    """Thresholds from environment names or numbers; all four environments by default."""
-    return [parse_threshold(name, "--environment") for name in names or ENVIRONMENTS]
+def thresholds_in(plume: Plume, names: list[str] | None) -> list[float]:
+    """Thresholds from names of a plume's environments, or from numbers; all of its environments by default."""
+    known = plume.environments
+    return [known.threshold_of(name, "--environment") for name in names or known.required()]
 
 
-def parse_threshold(text: str, option: str) -> float:
-    """Threshold from an environment's name or a number."""
-    choices = f"one of {', '.join(ENVIRONMENTS)}, or a number"
-    threshold = ENVIRONMENTS[text] if text in ENVIRONMENTS else parse_number(text, option, choices)
-    require_threshold(threshold)
-    return threshold
-
-
-def parse_number(text: str, option: str, choices: str = "a number") -> float:
-    """A number; the error names the choices."""
+def parse_start(text: str) -> float | str:
+    """The start threshold, or one of the words for it."""
+    if text in ("own", "sparsest"):
+        return text
     try:
         return float(text)
     except ValueError as error:
-        raise InputError(f"{option} is {text!r}; it must be {choices}.") from error
+        raise InputError(f"--start-threshold is {text!r}; it must be a number, own or sparsest.") from error
 
 
-def parse_start(text: str) -> float | None:
-    """The start threshold; ``None`` stands for the environment's own."""
-    return None if text == "own" else parse_number(text, "--start-threshold")
-
-
-WORLD_SPECS = {"start_threshold": OptionSpec("C|own", parse_start, note=" 'own': the environment's threshold.")}
+_STARTS = " 'own': the environment's threshold; 'sparsest': that of the plume's sparsest environment."
+WORLD_SPECS = {"start_threshold": OptionSpec("C|own|sparsest", parse_start, note=_STARTS)}
 World = Annotated[WorldSettings, OptionGroup(WORLD_SPECS)]
 Engine = Annotated[EngineSettings, OptionGroup({"scheduler": OptionSpec("ADDRESS|FILE")})]
 SOURCE_SPEC = OptionSpec("X,Y", partial(parse_whole_numbers, option="--source", example="0,13"))
-Source = Annotated[ReadSettings, OptionGroup({"source": SOURCE_SPEC}, only=("source",), panel="Plume")]
+READ_SPECS = {"source": SOURCE_SPEC, "environments": OptionSpec("NAME=C,NAME=C", parse_environments)}
+Source = Annotated[ReadSettings, OptionGroup(READ_SPECS, only=("source", "environments"), panel="Plume")]
 
 
 @dataclass(frozen=True)
@@ -140,8 +137,8 @@ def say_next(*words: str | Path, options: str = "") -> None:
 def hint(*words: str | Path, plume: PlumeSettings, world: WorldSettings) -> None:
     """Print the command that comes next; what was trained on one part of the record is tested on the other."""
     part = {"train": "test", "test": "train", "all": "all"}[plume.part]
-    own = {} if world.start_threshold is not None else {"start_threshold": "own"}
-    options = changed_options(plume, part=part) + changed_options(plume.reading) + changed_options(world, **own)
+    named = {"environments": Environments(plume.reading.environments or {}).text}
+    options = changed_options(plume, part=part) + changed_options(plume.reading, **named) + changed_options(world)
     say_next(*words, options=options)
 
 

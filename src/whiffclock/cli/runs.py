@@ -18,7 +18,8 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.help import App
-from whiffclock.params import InputError, LearningSettings, environment_name, require
+from whiffclock.environments import PAPER
+from whiffclock.params import InputError, LearningSettings, require
 
 if TYPE_CHECKING:
     from whiffclock.runs.store import Entry, Store
@@ -232,7 +233,7 @@ def removal_table(found: dict[Path, str], store: Path) -> Table:
 def headline(description: dict[str, Any]) -> str:
     """Environment, agent, settings and seed as far as a description has them, or else all its simple values."""
     policy, threshold = _part(description, "policy"), description.get("threshold")
-    environment = environment_name(threshold) if isinstance(threshold, int | float) else ""
+    environment = PAPER.name_of(threshold) if isinstance(threshold, int | float) else ""
     if policy and "mode" in description:
         return f"mode {description['mode']} of {headline(policy)}"
     if policy:
@@ -260,7 +261,7 @@ def _settings(description: dict[str, Any]) -> Iterator[str]:
         yield f"{solver['backups']:,} backups"
     if world.get("start_on_whiff"):
         yield "(starts on a whiff)"
-    if "start_threshold" in world and world["start_threshold"] is None:
+    if "start_threshold" in world and world["start_threshold"] in (None, "own"):
         yield "(own start threshold)"
 
 

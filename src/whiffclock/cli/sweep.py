@@ -12,7 +12,7 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.help import App, RunGroup
-from whiffclock.params import environment_name, require
+from whiffclock.params import require
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -120,7 +120,7 @@ def jobs_table(sweep: Sweep, store: JobStore, engine: EngineSettings) -> Table:
     table.add_column("values", overflow="fold")
     for name in (*sweep.grid.swept, "seeds"):
         values = sweep.grid.values[name]
-        shown = map(environment_name, values) if name == "threshold" else labels(values).tolist()
+        shown = map(sweep.environments.name_of, values) if name == "threshold" else labels(values).tolist()
         table.add_row(name, str(len(values)), listed(list(shown)))
     table.add_section()
     for title, jobs in (("trainings", [training(test) for test in sweep.tests]), ("tests", sweep.tests)):

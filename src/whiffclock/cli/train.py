@@ -9,7 +9,7 @@ from typing import Annotated
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
-from whiffclock.params import LearningSettings, environment_name, require
+from whiffclock.params import LearningSettings, require
 
 Learning = Annotated[LearningSettings, OptionGroup({"bootstrap_at_horizon": OptionSpec(name="bootstrap")})]
 
@@ -41,7 +41,7 @@ def train(
     force: Annotated[bool, "Replace policies that were trained with other settings."] = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Train agents by Q-learning, by default as in the paper, in all four environments.
+    """Train agents by Q-learning, by default as in the paper, in all environments of the plume.
 
     Policies that exist, with the same settings, are kept: after an
     interruption, the same command continues.
@@ -52,7 +52,7 @@ def train(
     from whiffclock.arguments import memory_of, seeds_of, taus_of
     from whiffclock.runs.jobs import execute, missing, run, work_in
     from whiffclock.runs.kinds import Train
-    from whiffclock.runs.training import PolicyFolder, TauScan, policy_path, with_chosen_tau
+    from whiffclock.runs.training import PolicyFolder, TauScan, with_chosen_tau
     from whiffclock.world.starts import start_cells
 
     decay = LearningSettings.shortened(learning.episodes).alpha_decay if decay is None else decay
@@ -60,35 +60,36 @@ def train(
     require(seeds >= 1, f"--seeds is {seeds}; at least one agent is needed.")
     taus, numbers = taus_of(tau), seeds_of(seeds, first_seed)
     remembered = memory_of(memory, learning.horizon, taus, split_zero=split_zero, literal_tau=literal_tau)
-    thresholds = opt.parse_thresholds(environment)
     field = plume.open()
+    thresholds = dict.fromkeys(opt.thresholds_in(field, environment))
+    asked, world = world, field.settle(world)
     for place in (out, store or out):
         require_writable(place)
     for threshold in thresholds:  # bad input is found before any work is done
         start_cells(field, threshold, world, learning.horizon)
     jobs = [
         Train(field.fingerprint, threshold, remembered, learning, world, seed)
-        for threshold in dict.fromkeys(thresholds)
+        for threshold in thresholds
         for seed in numbers
     ]
     with engine.open(opt.say) as pool, opt.job_bar(out, "episodes") as bar:
         if taus is None:
             scan = TauScan.for_ensemble(len(numbers), learning)
             jobs = with_chosen_tau(jobs, field, scan, PolicyFolder(out, [], store), pool, bar)
-        folder = PolicyFolder(out, jobs, store, force=force)
+        folder = PolicyFolder(out, jobs, store, force, field.environments)
         bar.begin(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field))
         fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
     if not json:
         opt.out.print(f"Policies in {out}/: {len(fresh)} trained, {len(jobs) - len(fresh)} cached ({field.origin}).")
-        opt.hint("compare", out, plume=plume, world=world)
+        opt.hint("compare", out, plume=plume, world=asked)
         return
     curves = [run(job, field, folder).curve() for job in jobs]
     opt.print_json(
         [
             {
-                "file": str(policy_path(out, job)),
+                "file": str(folder.paths[job.key]),
                 "agent": job.agent,
-                "environment": environment_name(job.threshold),
+                "environment": field.environments.name_of(job.threshold),
                 "memory": job.memory.spec,
                 "tau": job.memory.spec.get("taus", []),
                 "seed": job.seed,

@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from whiffclock.drawing.style import COLOURS, GEOMETRY_LABELS, GREY, INK, dark, environment_axis, tint
+from whiffclock.drawing.style import GEOMETRY_LABELS, GREY, INK, colours, dark, environment_axis, tint
 
 Fill = Literal["filled", "open", "hatched", "solid"]
 
@@ -86,12 +86,13 @@ def metric_panels(grid: np.ndarray, columns: Sequence[Mapping[Fill, xr.DataArray
 
 def _metric_boxes(axes: Axes, metric: str, ensembles: Mapping[Fill, xr.DataArray]) -> None:
     """Boxes of one metric, side by side within each environment."""
+    names = list(next(iter(ensembles.values()))["environment"].values)
     count, room = len(ensembles), 0.8 / len(ensembles)
     for j, (fill, values) in enumerate(ensembles.items()):
-        here = values.sel(geometry=metric, environment=list(COLOURS)).transpose("environment", "agent").values
-        for e, (seen, colour) in enumerate(zip(here, COLOURS.values(), strict=True)):
+        here = values.sel(geometry=metric, environment=names).transpose("environment", "agent").values
+        for e, (seen, colour) in enumerate(zip(here, colours(names).values(), strict=True)):
             box(axes, e + (j - (count - 1) / 2) * room, seen, colour, fill, 0.8 * room if count > 1 else 0.6)
-    environment_axis(axes, rotate=True)
+    environment_axis(axes, names, rotate=True)
     axes.margins(x=0)
 
 

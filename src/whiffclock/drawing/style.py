@@ -1,7 +1,7 @@
 """Style of all figures: colours, sizes, letters, and the settings under which they are drawn."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,15 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from whiffclock.params import ENVIRONMENTS
-
-#: One colour per environment, throughout; distinct for colour-blind readers (after Okabe and Ito).
+#: One colour per environment of the paper; distinct for colour-blind readers (after Okabe and Ito).
 COLOURS = {"denser": "#0072B2", "dense": "#009E73", "sparse": "#E69F00", "sparser": "#D55E00"}
+#: Colours of other environments, from dense to sparse (after Okabe and Ito, and Tol).
+PALETTE = ("#332288", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#882255")
 #: Lines and markers of the environments, where colour alone could fail.
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
-MARKERS = ("o", "s", "^", "D")
+DASHES: tuple[Any, ...] = (
+    "-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (5, 1, 1, 1, 1, 1)), (0, (2, 2)), (0, (1, 3))
+)  # fmt: skip
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 INK, GREY, FADED, PALE = "#222222", "#666666", "#A8A8A8", "#E4E4E4"
 SOURCE = "#C00000"
 
@@ -59,6 +61,15 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.04, w_pad=0.04))
 
 
+def colours(names: Iterable[str]) -> dict[str, str]:
+    """A colour for each environment, from dense to sparse; names of the paper have the paper's colours."""
+    names = tuple(names)
+    if {*names} <= {*COLOURS}:
+        return {name: COLOURS[name] for name in names}
+    spread = np.linspace(0, len(PALETTE) - 1, len(names)).round().astype(int)
+    return {name: PALETTE[i] for name, i in zip(names, spread, strict=True)}
+
+
 def dark(colour: str) -> str:
     """A darker shade, for lines and text on white."""
     return to_hex((*(0.72 * np.array(to_rgb(colour))),))
@@ -81,19 +92,14 @@ def title(axes: Axes, letter: str = "", text: str = "", colour: str = INK, pad: 
     axes.set_title("  ".join(part for part in (bold, text) if part), loc="left", color=colour, pad=pad)
 
 
-def environment_title(axes: Axes, name: str, letter: str = "", text: str = "") -> None:
-    """The name of an environment in its colour."""
-    title(axes, letter, name + text, dark(COLOURS[name]))
-
-
-def environment_axis(axes: Axes, *, rotate: bool = False, borders: bool = False) -> None:
+def environment_axis(axes: Axes, names: Sequence[str], *, rotate: bool = False, borders: bool = False) -> None:
     """Environments along x, their names in their colours, with or without lines between them."""
-    names = tuple(ENVIRONMENTS)
+    shades = colours(names)
     axes.set_xticks(range(len(names)), names, rotation=40 if rotate else 0, ha="right" if rotate else "center")
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.tick_params(axis="x", length=0, pad=1 if rotate else 2)
     for word, name in zip(axes.get_xticklabels(), names, strict=True):
-        word.set_color(dark(COLOURS[name]))
+        word.set_color(dark(shades[name]))
         word.set_rotation_mode("anchor" if rotate else "default")
     for border in range(1, len(names) if borders else 0):
         axes.axvline(border - 0.5, color="#CCCCCC", lw=0.5)

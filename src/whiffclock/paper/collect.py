@@ -1,9 +1,9 @@
 """From the results of jobs to the datasets of :mod:`whiffclock.paper.dataset`."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import astuple
-from functools import cache, partial
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -15,9 +15,9 @@ from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.qlearning import sparse_share
 from whiffclock.evaluation import METRICS, Evaluation
 from whiffclock.paper import dataset as names
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
-from whiffclock.paper.ensembles import HEURISTIC_FROM, MINUS, PLUS, STARTS, Study
-from whiffclock.params import ENVIRONMENTS
+from whiffclock.paper.dataset import Datasets, Need
+from whiffclock.paper.ensembles import Study
+from whiffclock.paper.kinds import KINDS, Kind
 from whiffclock.path_metrics import GEOMETRY, TRUNCATIONS, geometry
 from whiffclock.plume.durations import mean_durations, transitions
 from whiffclock.plume.whiffs import Whiffs
@@ -30,7 +30,6 @@ from whiffclock.world.starts import sample
 from whiffclock.world.trajectory import trajectory
 from whiffclock.world.worlds import PlumeWorld
 
-_SEARCH_IN = "sparse"
 #: Bounds of the bins of mean blanks in fig. 6, and its contours.
 BLANK_CONTOURS = (5, 10, 25, 50, 100, 200)
 
@@ -38,10 +37,10 @@ BLANK_CONTOURS = (5, 10, 25, 50, 100, 200)
 class Collector:
     """Collects the results of a study in which everything in ``needs`` is finished."""
 
-    def __init__(self, study: Study, store: JobStore, needs: Collection[str], figures: Sequence[str]) -> None:
+    def __init__(self, study: Study, store: JobStore, needs: Collection[Need], figures: Sequence[str]) -> None:
         self.study, self.store, self.needs, self.figures = study, store, needs, figures
-        trainings = {need.removesuffix(end) + " training" for need in needs for end in (" tests", " elsewhere")}
-        self.all_needs = {*needs, *trainings}
+        self.names = list(study.environments)
+        self.trained = {need.kind for need in needs}  # a test needs training, too
         self.agents = np.arange(study.profile.seeds)
         self._summary, self._policy = cache(self._summarize), cache(self._get)
 
@@ -49,11 +48,15 @@ class Collector:
         """All datasets that the needs allow for."""
         return Datasets(
             searches=self.searches(),
-            recoveries=self.recoveries() if "single-Q training" in self.all_needs else None,
-            setting=self.setting() if {"single-Q tests", "two-Q training"} <= self.all_needs else None,
-            usage=self.usage() if "two-Q tests" in self.needs else None,
-            branches=self.branches() if "Bayesian branches" in self.needs else None,
+            recoveries=self.recoveries() if names.SINGLE in self.trained else None,
+            setting=self.setting() if self._at_home(names.SINGLE) and names.TWO in self.trained else None,
+            usage=self.usage() if self._at_home(names.TWO) else None,
+            branches=self.branches() if Need(names.BAYES, "branched") in self.needs else None,
         )
+
+    def _at_home(self, kind: str) -> bool:
+        """Whether agents of a kind were tested in their environment."""
+        return Need(kind, "at home") in self.needs
 
     def _get(self, job: Job) -> Any:
         """The result of a job."""
@@ -82,49 +85,43 @@ class Collector:
 
     def _best(self, jobs: Sequence[Job]) -> int:
         """Index of the evaluation with the highest mean G; the first if there are several."""
-        return int(np.argmax([self._summary(job)["mean"][list(METRICS).index("G")] for job in jobs]))
+        means = [dict(zip(METRICS, self._summary(job)["mean"], strict=True)) for job in jobs]
+        return int(np.argmax([mean["G"] for mean in means]))
 
     def searches(self) -> xr.Dataset:
         """Evaluation results."""
         study, profile = self.study, self.study.profile
         strata, length = np.arange(profile.snapshots), study.plume.field.shape[1]
-        places = {"kind": list(names.KINDS), "trained": list(ENVIRONMENT_NAMES), "tested": list(ENVIRONMENT_NAMES)}
+        kinds = {name: kind for name, kind in KINDS.items() if kind.tabled}
+        places = {"kind": list(kinds), "trained": self.names, "tested": self.names}
         made = xr.Dataset(coords=places | {"agent": self.agents, "metric": list(METRICS), "stratum": strata})
         made = made.assign_coords(x=np.arange(length), sixth=np.arange(6), side=["lower", "upper"], angle=list(ANGLES))
         who = (*places, "agent")
         for name, rest in (("mean", ("metric",)), ("strata", ("stratum", "metric")), ("lost", ("x",)),
                            ("lost_by", ("stratum", "sixth")), ("failures", ()), ("share", ())):  # fmt: skip
             made[name] = _empty(made, (*who, *rest))
-        for kind, (need, policies) in self._tested().items():
-            own, others = {need, f"{need} tests"} & {*self.needs}, {f"{need} elsewhere"} & {*self.needs}
-            for trained, tested in product(ENVIRONMENT_NAMES, repeat=2):
-                if own if trained == tested else others:
-                    self._fill(made, kind, trained, tested, study.tests(policies(trained), tested))
-        if "cast-and-surge" in self.needs:
+        made["label"], made["drawn"] = (("kind", [getattr(k, of) for k in kinds.values()]) for of in ("label", "drawn"))
+        for kind in kinds.values():
+            for trained, tested in product(self.names, repeat=2):
+                if Need(kind.name, "at home" if trained == tested else "elsewhere") in self.needs:
+                    self._fill(made, kind.name, trained, tested, self._tests(kind, trained, tested))
+        if self._at_home(names.CAST):
             self._fill_cast(made)
-        if "Bayesian searches" in self.needs:
+        if self._at_home(names.BAYES):
             self._fill_bayes(made)
-        if "tau scan" in self.needs:
+        if self._at_home(names.SCAN):
             self._fill_scan(made)
         if study.taus is not None:
-            made["tau"] = ("trained", [study.taus[name] for name in ENVIRONMENT_NAMES])
-        if "two-Q training" in self.all_needs:
-            shares = [[sparse_share(self._policy(job)) for job in study.two(name)] for name in ENVIRONMENT_NAMES]
+            made["tau"] = ("trained", [study.taus[name] for name in self.names])
+        if names.TWO in self.trained:
+            shares = [[sparse_share(self._policy(job)) for job in study.two(name)] for name in self.names]
             made["training_share"] = (("trained", "agent"), np.array(shares))
         return made.assign_attrs(facts=json.dumps(self.facts()))
 
-    def _tested(self) -> dict[str, tuple[str, Callable[[str], list[Job]]]]:
-        """By kind of agent: what its tests are called among the needs, and its policies by training environment."""
-        study = self.study
-        return {
-            names.SINGLE: ("single-Q", study.single),
-            names.TWO: ("two-Q", study.two),
-            names.LONGER: ("single-Q, twice as long", study.longer),
-            names.SAME_PATH: ("two modes, same path", study.same_path),
-            names.HEURISTIC: ("2Q^h", study.heuristic),
-            names.MINUS_ONLY: ("one mode", partial(study.alone, mode=MINUS)),
-            names.PLUS_ONLY: ("one mode", partial(study.alone, mode=PLUS)),
-        }
+    def _tests(self, kind: Kind, trained: str, tested: str) -> Sequence[Job]:
+        """The evaluations of a kind that are in the datasets."""
+        tests = kind.tests(self.study, trained, tested)
+        return [tests[self._best(tests)]] if kind.best and tests else tests
 
     def _fill(self, made: xr.Dataset, kind: str, trained: str, tested: str, jobs: Sequence[Job]) -> None:
         for agent, job in enumerate(jobs):
@@ -133,35 +130,27 @@ class Collector:
 
     def _fill_cast(self, made: xr.Dataset) -> None:
         made["cast_angle"], made["cast_scan"] = _empty(made, ("tested",)), _empty(made, ("tested", "angle", "metric"))
-        for name in ENVIRONMENT_NAMES:
-            jobs = self.study.tests(self.study.cast(name), name)
-            best = self._best(jobs)
-            self._fill(made, names.CAST, name, name, [jobs[best]])
-            _put(made, "cast_angle", ANGLES[best], tested=name)
-            _put(made, "cast_scan", [self._summary(job)["mean"] for job in jobs], tested=name)
+        for name in self.names:
+            tests = KINDS[names.CAST].tests(self.study, name, name)
+            _put(made, "cast_angle", ANGLES[self._best(tests)], tested=name)
+            _put(made, "cast_scan", [self._summary(job)["mean"] for job in tests], tested=name)
 
     def _fill_bayes(self, made: xr.Dataset) -> None:
         made["bound"] = _empty(made, ("tested", "side"))
         made["sampled"] = _empty(made, ("kind", "tested", "agent", "stratum", "metric"))
-        for name in ENVIRONMENT_NAMES:
-            self._fill(made, names.BAYES, name, name, [self.study.bayes_test(name)])
+        compared = [KINDS[kind] for kind in (names.SINGLE, names.CAST) if self._at_home(kind)]
+        for name in self.names:
             solved = self._get(self.study.solution(name)).made_from
             _put(made, "bound", [solved["lower"], solved["upper"]], tested=name)
-            compared = {}
-            if "single-Q tests" in self.needs:
-                compared[names.SINGLE] = self.study.tests(self.study.single(name), name)
-            if "cast-and-surge" in self.needs:
-                cast = self.study.tests(self.study.cast(name), name)
-                compared[names.CAST] = [cast[self._best(cast)]]
-            for kind, jobs in compared.items():
-                for agent, job in enumerate(jobs):
+            for kind in compared:
+                for agent, job in enumerate(self._tests(kind, name, name)):
                     found = self._get(job)
                     some = sample(found.starts, self.study.profile.bayes_starts)
-                    _put(made, "sampled", found.strata(some), kind=kind, tested=name, agent=agent)
+                    _put(made, "sampled", found.strata(some), kind=kind.name, tested=name, agent=agent)
 
     def _fill_scan(self, made: xr.Dataset) -> None:
-        scans = {name: self.study.scan(name) for name in ENVIRONMENT_NAMES}
-        taus, replicas = list(scans[ENVIRONMENT_NAMES[0]]), np.arange(self.study.profile.scan_seeds)
+        scans = {name: self.study.scan(name) for name in self.names}
+        taus, replicas = list(scans[self.names[0]]), np.arange(self.study.profile.scan_seeds)
         made.coords.update({"tau_scanned": taus, "replica": replicas})
         dims = ("trained", "tau_scanned", "replica")
         for name, rest in (("share", ()), ("mean", ("metric",)), ("strata", ("stratum", "metric"))):
@@ -176,7 +165,8 @@ class Collector:
     def recoveries(self) -> xr.Dataset:
         """Void trajectories of trained agents."""
         study, horizon = self.study, self.study.profile.horizon
-        who = {"ensemble": list(names.ENSEMBLES), "trained": list(ENVIRONMENT_NAMES), "agent": self.agents}
+        ensembles = {name: kind for name, kind in KINDS.items() if kind.recovers}
+        who = {"ensemble": list(ensembles), "trained": self.names, "agent": self.agents}
         who |= {"mode": [names.MODE, names.MINUS, names.PLUS]}
         made = xr.Dataset(coords=who | {"truncation": list(TRUNCATIONS), "geometry": list(GEOMETRY)})
         made = made.assign_coords(step=np.arange(horizon + 1), axis=["x", "y"])
@@ -184,22 +174,13 @@ class Collector:
         made["steps"] = _empty(made, (*who, "truncation"))
         made["path"] = _empty(made, (*who, "step", "axis"), 0).astype(np.int16 if horizon < 2**15 else np.int32)
         made["start_cells"] = _empty(made, ("ensemble", "trained"))
-        for ensemble, world, policies in self._ensembles():
-            for name in ENVIRONMENT_NAMES:
-                at = {"ensemble": ensemble, "trained": name}
-                _put(made, "start_cells", len(study.plume.starts(ENVIRONMENTS[name], world)), **at)
-                for agent, job in enumerate(policies(name)):
-                    self._fill_recovery(made, at | {"agent": agent}, self._policy(job))
+        for ensemble, name in product(ensembles.keys() & self.trained, self.names):
+            at, policies = {"ensemble": ensemble, "trained": name}, ensembles[ensemble].policies(study, name)
+            for world in {getattr(job, "world", study.world) for job in policies}:
+                _put(made, "start_cells", len(study.plume.starts(study.environments[name], world)), **at)
+            for agent, job in enumerate(policies):
+                self._fill_recovery(made, at | {"agent": agent}, self._policy(job))
         return made
-
-    def _ensembles(self) -> Iterable[tuple[str, Any, Callable[[str], list[Job]]]]:
-        """Ensemble, the world of its training, and its policies by environment."""
-        study = self.study
-        if "two-Q training" in self.all_needs:
-            yield names.TWO, study.world, study.two
-        for ensemble, world in STARTS.items():
-            if ensemble == names.SINGLE or "initial conditions" in self.needs:
-                yield ensemble, world, partial(study.initial, ensemble=ensemble)
 
     @staticmethod
     def _fill_recovery(made: xr.Dataset, at: dict[str, Any], policy: TablePolicy) -> None:
@@ -213,25 +194,26 @@ class Collector:
 
     def setting(self) -> xr.Dataset:
         """One snapshot, the environments, an example search and learning curves (fig. 1)."""
-        study, plume = self.study, self.study.plume
-        cells = plume.starts(ENVIRONMENTS[_SEARCH_IN], study.world)
+        study, plume, (*_, place) = self.study, self.study.plume, self.study.environments.pair or self.names
+        threshold = study.environments[place]
+        cells = plume.starts(threshold, study.world)
         snapshot, (length, width) = plume.field.shape[0] // 2, plume.field.shape[1:]
         mask = np.zeros((length, width))
         mask[cells[:, 0], cells[:, 1]] = 1
-        policies = study.single(_SEARCH_IN)
-        policy = self._policy(policies[self._best(study.tests(policies, _SEARCH_IN))])
+        policies = study.single(place)
+        policy = self._policy(policies[self._best(study.tests(policies, place))])
         start = cells[np.abs(cells - [2 * length // 3, plume.source[1]]).sum(axis=1).argmin()]
-        world = plume.whiffs(ENVIRONMENTS[_SEARCH_IN]).world(study.world)
+        world = plume.whiffs(threshold).world(study.world)
         example = trajectory(policy, PlumeWorld(world, np.array([[*start, snapshot]])), study.profile.horizon)
         curves = [
-            [[self._policy(job).records["curve"] for job in ensemble(name)] for name in ENVIRONMENT_NAMES]
+            [[self._policy(job).records["curve"] for job in ensemble(name)] for name in self.names]
             for ensemble in (study.single, study.two)
         ]
-        records = [plume.whiffs(threshold) for threshold in ENVIRONMENTS.values()]
-        each, environments = ("environment", "x", "y"), list(ENVIRONMENT_NAMES)
-        who = {"trained": environments, "kind": [names.SINGLE, names.TWO], "agent": self.agents}
+        records = [plume.whiffs(threshold) for threshold in study.environments.values()]
+        each = ("environment", "x", "y")
+        who = {"trained": self.names, "kind": [names.SINGLE, names.TWO], "agent": self.agents}
         columns = {"quantity": ["x", "y", "whiff", "clock"], "column": ["episode", *CURVE]}
-        example_in = {"search_environment": _SEARCH_IN, "search_arrived": int(example.arrived)}
+        example_in = {"search_environment": place, "search_arrived": int(example.arrived)}
         return xr.Dataset(
             {
                 "concentration": (each[1:], np.asarray(plume.field[snapshot : snapshot + 1], dtype=np.float64)[0]),
@@ -241,25 +223,25 @@ class Collector:
                 "search": (("moment", "quantity"), np.column_stack([example.position, example.whiff, example.clock])),
                 "curve": (("kind", "trained", "agent", "point", "column"), np.array(curves)),
             },
-            coords={"environment": environments} | who | columns,
+            coords={"environment": self.names} | who | columns,
             attrs={"snapshot": snapshot, **example_in, "start_cells": len(cells)},
         )
 
     def usage(self) -> xr.Dataset:
         """Where the modes of two-Q agents are used (fig. 6)."""
         study = self.study
-        blank = np.stack([blank_times(study.plume.whiffs(threshold)) for threshold in ENVIRONMENTS.values()])
+        blank = np.stack([blank_times(study.plume.whiffs(threshold)) for threshold in study.environments.values()])
         who = ("environment", "agent", "mode", "bin")
 
         def occupancies(policies: Callable[[str], list[Job]]) -> list[np.ndarray]:
-            tests = [study.tests(policies(name), name) for name in ENVIRONMENT_NAMES]
+            tests = [study.tests(policies(name), name) for name in self.names]
             return [np.stack([self._get(job).occupancy for job in jobs]) for jobs in tests]
 
         def by_blank(occupancy: list[np.ndarray]) -> np.ndarray:
             return np.stack([by_bin(counts, cells) for counts, cells in zip(occupancy, blank, strict=True)])
 
         occupancy = occupancies(study.two)
-        control = "two modes, same path" in self.needs
+        control = self._at_home(names.SAME_PATH)
         return xr.Dataset(
             {
                 "blank": (("environment", "x", "y"), blank),
@@ -267,23 +249,23 @@ class Collector:
                 "by_blank": (who, by_blank(occupancy)),
             }
             | ({"same_path": (who, by_blank(occupancies(study.same_path)))} if control else {}),
-            coords={"environment": list(ENVIRONMENT_NAMES), "agent": self.agents, "mode": [names.MINUS, names.PLUS]},
+            coords={"environment": self.names, "agent": self.agents, "mode": [names.MINUS, names.PLUS]},
             attrs={"contours": list(BLANK_CONTOURS)},
         )
 
     def branches(self) -> xr.Dataset:
         """Forced blanks of the Bayesian agent (fig. 8)."""
-        found = [self._get(self.study.branches(name)) for name in ENVIRONMENT_NAMES]
+        found = [self._get(self.study.branches(name)) for name in self.names]
         each = ("metrics", "weight", "trial")
         metrics, weight, trial = (np.concatenate([getattr(branches, name) for branches in found]) for name in each)
-        where = np.repeat(ENVIRONMENT_NAMES, [len(branches) for branches in found])
+        where = np.repeat(self.names, [len(branches) for branches in found])
         made = xr.Dataset({"geometry_of": (("branch", "geometry"), metrics)}, {"geometry": list(GEOMETRY)})
         return made.assign(weight=("branch", weight), trial=("branch", trial), environment=("branch", where))
 
     def facts(self) -> dict[str, Any]:
         """Facts about the run: profile, plume, version."""
         study, profile, plume = self.study, self.study.profile, self.study.plume
-        every = study.tests(study.single(ENVIRONMENT_NAMES[0]), ENVIRONMENT_NAMES[0])[0].starts(plume)
+        every = study.tests(study.single(self.names[0]), self.names[0])[0].starts(plume)
         numbers = profile.to_dict()
         return {
             "profile": numbers.pop("name"),
@@ -299,7 +281,8 @@ class Collector:
             "searches": len(every),
             "bayes_starts": len(sample(every, profile.bayes_starts)),
             "heuristic_tau": HEURISTIC_TAU,
-            "heuristic_from": list(HEURISTIC_FROM),
+            "heuristic_from": list(study.environments.pair or ()),
+            "environments": dict(study.environments),
             "version": __version__,
         }
 

@@ -4,11 +4,13 @@ Everything has a name: dimensions and coordinates, never positions. NaN marks mi
 
 searches
 --------
-Evaluation results. Kinds are named in :data:`KINDS`. One that is not trained in one environment (2Q^h,
-cast-and-surge with its best angle, the Bayesian agent) is stored where ``trained`` equals ``tested``; the last two have
-a single agent. Two kinds serve as controls: single-Q agents trained for twice the episodes, and single-Q agents whose
-clock has two modes in name only, since both follow the same path.
+Evaluation results, by kind of agent (:data:`whiffclock.paper.kinds.KINDS`). One that is not trained in one environment
+(2Q^h, cast-and-surge with its best angle, the Bayesian agent) is stored where ``trained`` equals ``tested``; the last
+two have a single agent. Two kinds serve as controls: single-Q agents trained for twice the episodes, and single-Q
+agents whose clock has two modes in name only, since both follow the same path.
 
+- ``label[kind]``: its name in tables
+- ``drawn[kind]``: how Fig. 2 draws it: "box", "line" (a kind of one agent), or "" (not at all)
 - ``mean[kind, trained, tested, agent, metric]``: means over all starts
 - ``strata[kind, trained, tested, agent, stratum, metric]``: the same by time stratum of the starts, which are the same
   for every policy, so that differences can be paired
@@ -27,7 +29,8 @@ clock has two modes in name only, since both follow the same path.
 - ``scan_mean[trained, tau_scanned, replica, metric]``: scan of tau, means over all starts
 - ``scan_strata[trained, tau_scanned, replica, stratum, metric]``: the same by time stratum
 
-The facts of a run (profile, plume, version, figures that were asked for) are JSON in an attribute.
+The facts of a run (profile, plume, environments and their thresholds, version, figures that were asked for) are JSON in
+an attribute of every dataset, beside its name.
 
 recoveries
 ----------
@@ -74,23 +77,23 @@ For fig. 8: forced blanks of the Bayesian agent.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
+import msgspec
 import numpy as np
 import xarray as xr
 
+from whiffclock.environments import Environments
 from whiffclock.netcdf import read_dataset, write_dataset
-from whiffclock.params import ENVIRONMENTS, require
+from whiffclock.params import convert, require
 from whiffclock.path_metrics import MAIN_TRUNCATION
 
 SINGLE, TWO, HEURISTIC = "single-Q", "two-Q", "2Q^h"
 MINUS_ONLY, PLUS_ONLY, CAST, BAYES = "Q- only", "Q+ only", "cast-and-surge", "Bayesian"
-LONGER, SAME_PATH = "single-Q, twice as long", "two modes, same path"
-KINDS = (SINGLE, TWO, HEURISTIC, MINUS_ONLY, PLUS_ONLY, CAST, BAYES, LONGER, SAME_PATH)
-ENVIRONMENT_NAMES = tuple(ENVIRONMENTS)
+LONGER, SAME_PATH, SCAN = "single-Q, twice as long", "two modes, same path", "tau scan"
 #: Agents of each kind and environment in the paper.
 PAPER_AGENTS = 20
 _ENVIRONMENTS = ("environment", "trained", "tested")
@@ -101,9 +104,81 @@ CONDITIONS = {
     "any time, own mask": "any time, own mask",
     "any time, one mask": SINGLE,
 }
-ENSEMBLES = (SINGLE, TWO, *(name for name in CONDITIONS.values() if name != SINGLE))
 #: The modes of single-Q agents, and of two-Q agents.
 MODE, MINUS, PLUS = "Q", "Q-", "Q+"
+#: Dimensions of the variables that a dataset always has.
+_AGENTS = ("kind", "trained", "tested", "agent")
+_PATHS = ("ensemble", "trained", "agent", "mode")
+_MAP = ("environment", "x", "y")
+VARIABLES: dict[str, dict[str, tuple[str, ...]]] = {
+    "searches": {
+        "label": ("kind",), "drawn": ("kind",), "mean": (*_AGENTS, "metric"), "strata": (*_AGENTS, "stratum", "metric"),
+        "lost": (*_AGENTS, "x"), "lost_by": (*_AGENTS, "stratum", "sixth"), "failures": _AGENTS, "share": _AGENTS,
+    },
+    "recoveries": {
+        "geometry_of": (*_PATHS, "truncation", "geometry"), "steps": (*_PATHS, "truncation"),
+        "path": (*_PATHS, "step", "axis"), "start_cells": ("ensemble", "trained"),
+    },
+    "setting": {
+        "concentration": ("x", "y"), "whiff": _MAP, "probability": _MAP, "mask": ("x", "y"),
+        "search": ("moment", "quantity"), "curve": ("kind", "trained", "agent", "point", "column"),
+    },
+    "usage": {
+        "blank": _MAP, "decisions": ("environment", "mode", "x", "y"),
+        "by_blank": ("environment", "agent", "mode", "bin"),
+    },
+    "branches": {
+        "geometry_of": ("branch", "geometry"), "weight": ("branch",), "trial": ("branch",), "environment": ("branch",),
+    },
+}  # fmt: skip
+
+
+class Need(NamedTuple):
+    """What a figure needs of a kind of agent: trained, tested where it was trained or elsewhere, forced blanks."""
+
+    kind: str
+    how: Literal["trained", "at home", "elsewhere", "branched"]
+
+
+def trained(*kinds: str) -> tuple[Need, ...]:
+    """Agents of some kinds, trained in every environment."""
+    return tuple(Need(kind, "trained") for kind in kinds)
+
+
+def at_home(*kinds: str) -> tuple[Need, ...]:
+    """Agents of some kinds, tested in the environment of their training."""
+    return tuple(Need(kind, "at home") for kind in kinds)
+
+
+def elsewhere(*kinds: str) -> tuple[Need, ...]:
+    """Agents of some kinds, tested in all other environments."""
+    return tuple(Need(kind, "elsewhere") for kind in kinds)
+
+
+class Facts(msgspec.Struct):
+    """The facts of a run that figures, claims and page read."""
+
+    profile: str
+    figures: list[str]
+    origin: str
+    fingerprint: str
+    environments: dict[str, float]
+    heuristic_from: list[str]
+    heuristic_tau: int
+    shape: tuple[int, int, int]
+    source: tuple[int, int]
+    radius: float
+    seeds: int
+    episodes: int
+    long_seeds: int
+    scan_seeds: int
+    scan_episodes: int
+    horizon: int
+    searches: int
+    bayes_starts: int
+    bayes_trials: int
+    bayes_backups: int
+    version: str
 
 
 @dataclass(frozen=True)
@@ -126,12 +201,17 @@ class Datasets:
         """Profile, plume and versions behind the run."""
         return json.loads(self.searches.attrs["facts"])
 
+    @property
+    def environments(self) -> Environments:
+        """The environments of the plume."""
+        return Environments(self.facts["environments"])
+
     def save(self, folder: Path) -> list[Path]:
         """Write ``<folder>/searches.nc`` and so on; returns the files."""
         found = {f"{field.name}.nc": getattr(self, field.name) for field in fields(self)}
         made = {folder / name: dataset for name, dataset in found.items() if dataset is not None}
         for path, dataset in made.items():
-            write_dataset(path, dataset)
+            write_dataset(path, dataset.assign_attrs(dataset=path.stem, facts=self.searches.attrs["facts"]))
         for name in found.keys() - {path.name for path in made}:
             (folder / name).unlink(missing_ok=True)  # of an earlier run with other figures
         return list(made)
@@ -140,32 +220,67 @@ class Datasets:
     def load(cls, folder: Path) -> Datasets:
         """Inverse of :meth:`save`."""
         require((folder / "searches.nc").is_file(), f"There are no datasets of a run in {folder}.")
-        found = {field.name: folder / f"{field.name}.nc" for field in fields(cls)}
-        what = "a dataset of a reproduction"
-        return cls(**{name: read_dataset(path, what) for name, path in found.items() if path.is_file()})
+        files = {field.name: folder / f"{field.name}.nc" for field in fields(cls)}
+        found = {name: _read(path) for name, path in files.items() if path.is_file()}
+        facts = found["searches"].attrs["facts"]
+        for name, dataset in found.items():
+            same = dataset.attrs["facts"] == facts
+            require(same, f"{files[name]} and searches.nc beside it are of different runs; reproduce or export again.")
+        return cls(**found)
+
+
+def _read(path: Path) -> xr.Dataset:
+    """A dataset of a reproduction: that of the file's name, with all its facts and variables."""
+    dataset = read_dataset(path, "a dataset of a reproduction")
+    name, facts = dataset.attrs.get("dataset"), dataset.attrs.get("facts")
+    known = name == path.stem and isinstance(facts, str)
+    require(known, f"{path} is no dataset of {path.stem} of a reproduction by this version; reproduce or export again.")
+    problem = f"{path} has no facts of a reproduction that this version knows"
+    try:
+        told = convert(msgspec.json.decode(str(facts)), Facts, problem)
+    except msgspec.DecodeError:
+        told = convert(None, Facts, problem)
+    Environments(told.environments).required()
+    for variable, dims in VARIABLES[path.stem].items():
+        whole = variable in dataset.variables and {*dataset[variable].dims} == {*dims}
+        require(whole, f"{path} has no variable {variable} with the dimensions {', '.join(dims)}.")
+    for dim in ("trained", "tested"):
+        named = dim not in dataset.indexes or {*dataset[dim].values.tolist()} == {*told.environments}
+        require(named, f"{path} has other environments along {dim} than {', '.join(told.environments)}.")
+    return dataset
 
 
 def in_order(data: Datasets) -> Datasets:
     """The same with environments from dense to sparse, and numbers (agents, strata, cells) ascending."""
     found = {field.name: getattr(data, field.name) for field in fields(data)}
+    names = list(data.environments)
     for name, dataset in found.items():
         if dataset is not None:
             numbered = [index for index in dataset.indexes if dataset[index].dtype.kind in "iuf"]
-            named = {index: list(ENVIRONMENT_NAMES) for index in _ENVIRONMENTS if index in dataset.indexes}
+            named = {index: names for index in _ENVIRONMENTS if index in dataset.indexes}
             found[name] = dataset.sortby(numbered).sel(named)
     return Datasets(**found)
 
 
-def in_each(measure: Callable[[str], float]) -> xr.DataArray:
+def in_each(names: Iterable[str], measure: Callable[[str], float]) -> xr.DataArray:
     """``measure`` of every environment: float[environment]."""
-    return xr.DataArray([measure(name) for name in ENVIRONMENT_NAMES], {"environment": list(ENVIRONMENT_NAMES)})
+    places = list(names)
+    return xr.DataArray([measure(name) for name in places], {"environment": places})
 
 
 def where_trained(values: xr.DataArray, kind: str) -> xr.DataArray:
     """Agents of a kind in their training environment: ``trained`` and ``tested`` become ``environment``."""
-    each = xr.DataArray(list(ENVIRONMENT_NAMES), {"environment": list(ENVIRONMENT_NAMES)})
+    names = values["trained"].values.tolist()
+    each = xr.DataArray(names, {"environment": names})
     found = values.sel(kind=kind, trained=each, tested=each).drop_vars(("trained", "tested"))
     return found.transpose("environment", "agent", ..., missing_dims="ignore")
+
+
+def drawn_kinds(data: Datasets, *how: str) -> list[str]:
+    """The kinds of agents that Fig. 2 draws in one of these ways, as far as they were tested."""
+    searches = data.searches
+    kinds = searches["kind"].values[np.isin(searches["drawn"].values, how)].tolist()
+    return [kind for kind in kinds if bool(searches["failures"].sel(kind=kind).notnull().any())]
 
 
 def shares_without_whiff(searches: xr.Dataset) -> xr.DataArray:

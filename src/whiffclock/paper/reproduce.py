@@ -7,16 +7,17 @@ The one dynamic step is the choice of tau, between two rounds of jobs.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whiffclock.paper.claims import Verdict, judge
 from whiffclock.paper.collect import Collector
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
-from whiffclock.paper.ensembles import AFTER_SCAN, Study
+from whiffclock.paper.dataset import SCAN, Datasets, Need, trained
+from whiffclock.paper.ensembles import Study
 from whiffclock.paper.figures import FIGURES, drawing
+from whiffclock.paper.kinds import jobs, kinds_needed_by, with_scan
 from whiffclock.paper.page.report import write_report
-from whiffclock.params import ENVIRONMENTS, require
+from whiffclock.params import require
 from whiffclock.progress import Bar
 from whiffclock.runs.jobs import ONE_THREAD, Account, Engine, JobMemory, JobStore, Tick, execute, missing, work_in
 
@@ -41,11 +42,13 @@ def parse_figures(text: str | None) -> list[str]:
     return [figure for figure in FIGURES if figure in asked]
 
 
-def needs_of(figures: Sequence[str]) -> list[str]:
+#: The trainings from which tau is chosen.
+_SCAN = trained(SCAN)
+
+
+def needs_of(figures: Sequence[str]) -> list[Need]:
     """What figures need, each once; with the scan of tau, if any of it depends on tau."""
-    found = dict.fromkeys(need for figure in figures for need in drawing(figure).NEEDS)
-    scan = ["tau scan training"] if any(need in AFTER_SCAN for need in found) else []
-    return list(dict.fromkeys([*scan, *found]))
+    return with_scan(need for figure in figures for need in (*drawing(figure).NEEDS, *kinds_needed_by(figure)))
 
 
 def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int, int]:
@@ -54,13 +57,13 @@ def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int,
     Until tau is chosen, trainings that depend on it are counted with any tau; their work is the same.
     """
     needs = needs_of(figures)
-    if "tau scan training" in needs and missing(study.jobs(["tau scan training"]), store):
-        study = Study(study.plume, study.profile, dict.fromkeys(ENVIRONMENT_NAMES, study.profile.taus[0]))
-    elif "tau scan training" in needs:
-        study = study.with_taus(store)
-    jobs = study.jobs(needs)
-    total = work_in(missing(jobs, JobMemory()), study.plume)
-    return total, total - work_in(missing(jobs, store), study.plume)
+    if {*_SCAN} <= {*needs}:
+        unknown = missing(jobs(study, _SCAN), store)
+        study = replace(study, taus=dict.fromkeys(study.environments, study.profile.taus[0]))
+        study = study if unknown else study.with_taus(store)
+    every = jobs(study, needs)
+    total = work_in(missing(every, JobMemory()), study.plume)
+    return total, total - work_in(missing(every, store), study.plume)
 
 
 def reproduce(
@@ -79,14 +82,14 @@ def reproduce(
     start = time.perf_counter()
     say = say or (lambda text: None)
     account, needs = Account(), needs_of(figures)
-    for threshold in ENVIRONMENTS.values():  # bad input is found before any work is done
+    for threshold in study.environments.values():  # bad input is found before any work is done
         study.plume.starts(threshold, study.world)
-    if "tau scan training" in needs:
+    if {*_SCAN} <= {*needs}:
         say("choosing tau")
-        execute(study.jobs(["tau scan training"]), study.plume, store, engine, progress, account)
+        execute(jobs(study, _SCAN), study.plume, store, engine, progress, account)
         study = study.with_taus(store)
     say("training and evaluating")
-    others = study.jobs(need for need in needs if need != "tau scan training")
+    others = jobs(study, (need for need in needs if need not in _SCAN))
     execute(others, study.plume, store, engine, progress, account)
     say("collecting datasets")
     before = time.perf_counter()

@@ -15,6 +15,7 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.archive import read_npz, write_npz
+from whiffclock.environments import PAPER
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.simulate.recipe import SimulationSettings
 
@@ -36,7 +37,7 @@ def builtin() -> Builtin:
     """Load the built-in plume with its recipe."""
     arrays = read_npz(PATH, "the built-in plume")
     field = arrays["field"].astype(np.float32) / _PER_UNIT
-    plume = Plume.from_array(field, tuple(arrays["source"]), str(arrays["origin"]))
+    plume = Plume.from_array(field, tuple(arrays["source"]), str(arrays["origin"]), PAPER)
     return Builtin(plume, json.loads(str(arrays["recipe"])))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, reading, require_npy
+from whiffclock.environments import NONE, parse_environments
 from whiffclock.hdf5 import DEEPEST, require_hdf5
 from whiffclock.params import require
 from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
@@ -34,6 +35,7 @@ class Found:
     origin: str | None = None
     fingerprint: str | None = None
     others: Sequence[Path] = ()  # further files that the values are in
+    environments: Mapping[str, float] = NONE
 
 
 def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
@@ -54,10 +56,13 @@ def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
     return Found(str(path), arrays["field"], "txy", **_source_and_origin(path, arrays))
 
 
-def described(origin: str, fingerprint: str, source: Sequence[int], version: str) -> dict[str, Any]:
+def described(
+    origin: str, fingerprint: str, source: Sequence[int], version: str, environments: str = ""
+) -> dict[str, Any]:
     """The attributes of our own files, with a digest of them: the fingerprint does not cover the origin."""
     about = {"origin": origin, "fingerprint": fingerprint, "source": [int(value) for value in source]}
     about["whiffclock_version"] = version
+    about |= {"environments": environments} if environments else {}
     return about | {DIGEST: digest_of({name: np.array(value) for name, value in about.items()})}
 
 
@@ -67,7 +72,8 @@ def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
     require(not missing, f"it was written by whiffclock, and has no attribute {', '.join(missing)}.")
     texts = (str(found[name]) for name in ("origin", "fingerprint", "whiffclock_version"))
     origin, fingerprint, version = texts
-    again = described(origin, fingerprint, np.atleast_1d(found["source"]).tolist(), version)
+    source, environments = np.atleast_1d(found["source"]).tolist(), str(found.get("environments", ""))
+    again = described(origin, fingerprint, source, version, environments)
     require(found.get(DIGEST) in (None, again[DIGEST]), "its attributes do not agree with their digest.")  # older: none
     return again
 
@@ -81,6 +87,8 @@ def _source_and_origin(path: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
         shape = np.shape(facts["source"])
         require(shape == (2,), f"{path} has a source of shape {shape}; it needs x and y.")
         known["source"] = tuple(int(value) for value in facts["source"])
+    if text := str(facts.get("environments", "")):
+        known["environments"] = parse_environments(text, f"{path}: the text of its environments")
     return known
 
 

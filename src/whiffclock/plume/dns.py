@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from whiffclock.environments import PAPER
 from whiffclock.formatting import nan_to_null
-from whiffclock.params import ENVIRONMENTS, require
+from whiffclock.params import require
 from whiffclock.plume.calibration import FIRST, map_error, read_target
 from whiffclock.plume.correlation import FOLLOWING_LAGS
 from whiffclock.plume.statistics import PlumeStatistics, full_width
 
 ORIGIN = "channel-flow DNS behind the paper, figures of public derivatives (Zenodo 15469831, CC-BY-4.0)"
-THRESHOLD = ENVIRONMENTS["dense"]
+THRESHOLD = PAPER["dense"]
 
 #: Whiff probability on the axis, by distance downwind.
 DISTANCES = (2, 4, 6, 8, 16, 24, 40, 56, 72, 88, 104, 120)
@@ -76,7 +77,7 @@ class Quantity(NamedTuple):
 @cache
 def maps(length: int = 123, width: int = 27, source: tuple[int, int] = (0, 13)) -> dict[str, np.ndarray]:
     """Whiff probability [x, y] at the four thresholds, on the paper's grid or another one of the same cells."""
-    return dict(zip(ENVIRONMENTS, read_target("dns").probability(length, width, source), strict=True))
+    return dict(zip(PAPER, read_target("dns").probability(length, width, source), strict=True))
 
 
 def error_of_map(statistics: PlumeStatistics, name: str) -> float:
@@ -104,6 +105,8 @@ def beside_dns(statistics: PlumeStatistics) -> list[Row]:
         seen == THRESHOLD,
         f"The DNS statistics are at the threshold {THRESHOLD:g}, these at {seen:g}.",
     )
+    known = statistics.environments == PAPER
+    require(known, f"The DNS is known in {', '.join(PAPER)}; these statistics are in other environments.")
     return [quantity.beside(statistics) for group in GROUPS for quantity in group]
 
 
@@ -117,7 +120,7 @@ def _about(value: float, margin: float) -> tuple[float, float]:
 
 
 def _whole_maps() -> Iterator[Quantity]:
-    for name, threshold in ENVIRONMENTS.items():
+    for name, threshold in PAPER.items():
         title = f"map at {power(threshold)}, x >= {FIRST}, RMSE"
         yield Quantity(title, partial(error_of_map, name=name), 0.0, (0.0, 0.02))
 

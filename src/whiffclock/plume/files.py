@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whiffclock.archive import reading, require_file, require_plausible
+from whiffclock.environments import Environments
 from whiffclock.params import InputError, require
 from whiffclock.plume.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
 from whiffclock.plume.layouts import ReadSettings
@@ -53,7 +54,7 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
     with reading(path, "a readable plume file"), _named(path), ExitStack() as files:
         found = _opener(path)(path, settings.key, files)
         plume = _plume(path, found, settings)
-        as_stored = ReadSettings(key=settings.key)
+        as_stored = ReadSettings(key=settings.key, environments=settings.environments)
         if found.fingerprint:
             here = (plume if settings == as_stored else _plume(path, found, as_stored)).fingerprint
             require(
@@ -81,7 +82,10 @@ def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
     require_plausible(math.prod(found.values.shape) * item, path, found.name, found.others)
     require_plausible(math.prod(found.blocks or ()) * item, path, f"a block of {found.name}", found.others)
     x, y = settings.source or _moved_source(path, found, reader)
-    return Plume(reader.field(), (int(x), int(y)), (found.origin or path.name) + _what_was_done(reader))
+    origin = (found.origin or path.name) + _what_was_done(reader)
+    stored = found.environments if settings.scale == 1 and not reader.background else {}
+    given = stored if settings.environments is None else settings.environments
+    return Plume(reader.field(), (int(x), int(y)), origin, environments=Environments(given))
 
 
 def _opener(path: Path) -> Callable[[Path, str | None, ExitStack], Found]:

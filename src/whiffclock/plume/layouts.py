@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from whiffclock.environments import Environments
 from whiffclock.params import NOT_NEGATIVE, POSITIVE, Settings, require
 from whiffclock.plain_values import shown
 
@@ -30,7 +31,7 @@ class ReadSettings(Settings):
 
     Where ``key``, ``axes`` and ``background`` are ``None``, they come from a known layout or from the file. Negative
     concentrations are set to zero last, so that noise around zero does not bias a mean, and not by default: a threshold
-    is positive, so negative noise is never a whiff. The source is a cell of the resulting field.
+    is positive, so negative noise is never a whiff. Source and environments are those of the resulting field.
     """
 
     key: Annotated[str | None, "Array to read, if the file has several."] = None
@@ -44,6 +45,7 @@ class ReadSettings(Settings):
     scale: Annotated[float, "Multiply concentrations by X.", POSITIVE] = 1.0
     clip: Annotated[bool, "Set negative concentrations to zero."] = False
     source: Annotated[tuple[int, int] | None, "Source cell; default: middle of the upwind end."] = None
+    environments: Annotated[dict[str, float] | None, "Environments of the plume: whiff thresholds by name."] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,6 +58,8 @@ class ReadSettings(Settings):
         x0, x1, y0, y1 = self.crop or (0, 1, 0, 1)
         cells = 0 <= x0 < x1 and 0 <= y0 < y1
         require(cells, f"The crop {x0}:{x1},{y0}:{y1} holds no cell; in x0:x1,y0:y1, x0 < x1 and y0 < y1 must hold.")
+        if self.environments is not None:
+            Environments(self.environments).required()
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whiffclock.environments import NONE, PAPER, Environments
 from whiffclock.params import InputError, WorldSettings, require, require_memory, require_threshold
 from whiffclock.plume.layouts import named_axes
 from whiffclock.plume.whiffs import Whiffs, single, start_cells, threshold_field, time_chunks
@@ -43,12 +45,16 @@ class Plume:
 
     There are at least two snapshots of a grid of at least one cell. Values are finite, and positive somewhere. Two
     plumes are equal if their values and sources are.
+
+    Its environments are those that are given. Without any, a field that looks like the simulation behind the paper
+    (:func:`looks_like_dns`) has the paper's four, and others have none.
     """
 
     field: Field  # an array, or a dask array that stays in its file
     source: tuple[int, int]  # its cell (x, y)
     origin: str = "unnamed"  # one line that describes the field, shown with all results
     held_out_from: str = ""  # fingerprint of the training part, where this is the test part of a split
+    environments: Environments = NONE  # whiff thresholds with names; not part of the fingerprint
     part_of: str = ""  # fingerprint of the whole record, where this is a part of it
     highest: float = dataclasses.field(init=False)  # concentration
     fingerprint: str = dataclasses.field(init=False)  # changes with any value, and with the source
@@ -68,9 +74,11 @@ class Plume:
         require(
             short, f"The origin of a plume has {len(self.origin):,} characters, and {MOST_CHARACTERS:,} are allowed."
         )
-        highest, fingerprint = self._survey()
+        highest, fingerprint, whiffs = self._survey()
         object.__setattr__(self, "highest", highest)
         object.__setattr__(self, "fingerprint", fingerprint)
+        if not self.environments and looks_like_dns(whiffs):
+            object.__setattr__(self, "environments", PAPER)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plume) and self.fingerprint == other.fingerprint
@@ -85,9 +93,10 @@ class Plume:
     def _require(self, condition: bool, sentence: str) -> None:
         require(condition, f"{self.origin}: {sentence}")
 
-    def _survey(self) -> tuple[float, str]:
-        """Highest concentration and fingerprint, in one pass that also checks every value."""
-        highest = -np.inf
+    def _survey(self) -> tuple[float, str, list[int]]:
+        """Highest concentration, fingerprint, whiffs at :data:`PAPER`, in one pass that also checks every value."""
+        highest, levels = -np.inf, [single(value) for value in PAPER.values()]
+        whiffs = [0] * len(levels)
         digest = hashlib.blake2b(repr((self.field.shape, self.source)).encode(), digest_size=8)
         for part in time_chunks(self.field):
             values = single(self.field[part])
@@ -96,19 +105,28 @@ class Plume:
             self._require(finite, f"NaN or infinite concentrations {where}; the field must be finite.")
             highest = max(highest, peak)
             digest.update(values.data)
+            if not self.environments:
+                whiffs = [n + int(np.count_nonzero(values >= c)) for n, c in zip(whiffs, levels, strict=True)]
         self._require(highest > 0, f"the highest concentration is {highest:g}; some of the field must be positive.")
-        return highest, digest.hexdigest()
+        return highest, digest.hexdigest(), whiffs
 
     @classmethod
-    def from_array(cls, values: np.ndarray, source: tuple[int, int] | None = None, origin: str = "array") -> Plume:
+    def from_array(
+        cls,
+        values: np.ndarray,
+        source: tuple[int, int] | None = None,
+        origin: str = "array",
+        environments: Mapping[str, float] = NONE,
+    ) -> Plume:
         """A plume from a copy of ``values[t, x, y]``, or of a DataArray with these dimensions in any order.
 
-        The default source is the middle of the upwind end.
+        The default source is the middle of the upwind end. ``environments`` are its whiff thresholds by name, such as
+        ``{"dense": 1e-3, "sparse": 5e-3}``.
         """
         values = _own_array(values)
         if source is None:
             source = (0, values.shape[2] // 2 if values.ndim == 3 else 0)
-        return cls(values, _cell(source), origin)
+        return cls(values, _cell(source), origin, environments=Environments(environments))
 
     def split(self, train_fraction: float = 0.5) -> tuple[Plume, Plume]:
         """A part to train on and a later part to test on, contiguous in time, each a plume of its own.
@@ -125,7 +143,8 @@ class Plume:
 
     def _between(self, first: int, end: int, role: str, held_out_from: str = "") -> Plume:
         origin = f"{self.origin}, {role} part: snapshots {first}:{end} of {self.field.shape[0]}"
-        return Plume(self.field[first:end], self.source, origin, held_out_from, self.fingerprint)
+        whole = self.environments, self.fingerprint
+        return Plume(self.field[first:end], self.source, origin, held_out_from, *whole)
 
     def without_field(self) -> Plume:
         """The same plume without concentrations and whiffs, for another process; :meth:`add_whiffs` adds whiffs."""
@@ -133,6 +152,17 @@ class Plume:
         absent = {"field": Absent(self.field.shape, self.field.dtype), "_whiffs": {}}
         vars(light).update(vars(self) | absent)
         return light
+
+    def with_environments(self, environments: Mapping[str, float]) -> Plume:
+        """The same plume with other environments; whiff records are shared."""
+        other = object.__new__(Plume)
+        vars(other).update(vars(self) | {"environments": Environments(environments).required()})
+        return other
+
+    def settle(self, world: WorldSettings | None = None) -> WorldSettings:
+        """``world`` (default: the paper's) with the number of the sparsest environment where it says so."""
+        world = world or WorldSettings()
+        return world if world.settled else dataclasses.replace(world, start_threshold=self.environments.sparsest)
 
     def has_whiffs(self, threshold: float) -> bool:
         """Whether the whiff record at ``threshold`` has been made."""
@@ -158,8 +188,7 @@ class Plume:
 
     def starts(self, threshold: float, settings: WorldSettings) -> np.ndarray:
         """D_init, int32[n, 2], for a search in the environment at ``threshold`` (R10)."""
-        own = settings.start_threshold is None
-        start = self.whiffs(threshold if own else settings.start_threshold)  # type: ignore[arg-type]
+        start = self.whiffs(self.settle(settings).start_at(threshold))
         cells = start_cells(start, settings)
         if settings.start_on_whiff:
             silent = int((~self.whiffs(threshold).ever()[cells[:, 0], cells[:, 1]]).sum())
@@ -193,3 +222,12 @@ def _cell(source: Any) -> tuple[int, int]:
     if cell is None or cell != (x, y):
         raise InputError(f"The source is {source!r}; it must be a cell: two whole numbers x and y.")
     return cell
+
+
+def looks_like_dns(whiffs: list[int]) -> bool:
+    """Whether a field with so many whiffs at the paper's four thresholds can be searched as that of the paper.
+
+    The rule: there are whiffs at all four, and those at the highest are at most half of those at the lowest. In a field
+    in other units, or a smooth one, all thresholds that low give nearly the same whiffs.
+    """
+    return 0 < 2 * whiffs[-1] <= whiffs[0]

@@ -7,6 +7,7 @@ Do not draw conclusions about odor search from it.
 
 import numpy as np
 
+from whiffclock.environments import PAPER
 from whiffclock.params import require, require_memory, require_range
 from whiffclock.plume.plume import Plume
 
@@ -47,7 +48,7 @@ def standin_plume(snapshots: int = 2598, length: int = 123, width: int = 27, see
         particles = particles[:, (particles[0] > -0.5) & (particles[0] < length - 0.5)]
         if t >= 0:
             field[t] = _concentration(particles, length, width)
-    return Plume.from_array(field, (0, source_y), f"{ORIGIN}, seed {seed}")
+    return Plume.from_array(field, (0, source_y), f"{ORIGIN}, seed {seed}", PAPER)
 
 
 def _concentration(particles: np.ndarray, length: int, width: int) -> np.ndarray:

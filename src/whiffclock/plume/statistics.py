@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from whiffclock.environments import Environments
 from whiffclock.formatting import nan_to_null
-from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, environment_name
+from whiffclock.params import InputError, WorldSettings
 from whiffclock.plume import correlation as corr
 from whiffclock.plume.durations import Durations, complete_runs, distribution, mean_durations, transitions
 from whiffclock.plume.plume import Plume
@@ -39,6 +40,7 @@ class PlumeStatistics:
     shape: tuple[int, int, int]  # snapshots, length, width
     source: tuple[int, int]
     threshold: float
+    environments: Environments
     probability: np.ndarray  # float[x, y]: share of snapshots with a whiff
     whiff_duration: np.ndarray  # float[x, y]: mean duration at a fixed cell
     blank_duration: np.ndarray
@@ -52,7 +54,7 @@ class PlumeStatistics:
     across: tuple[float, ...]
     neighbours: dict[str, tuple[float, float]]  # correlation of cells 1 apart along and across, by bin in x
     following: corr.Following
-    maps: dict[str, np.ndarray]  # float[x, y]: probability of whiffs at the paper's thresholds
+    maps: dict[str, np.ndarray]  # float[x, y]: probability of whiffs in each environment
     boxes: dict[str, tuple[float, ...]]  # the same, about BOX_CENTRES
     start_cells: dict[str, int]  # number of cells of D_init, with the threshold of each environment
 
@@ -83,7 +85,7 @@ class PlumeStatistics:
                 "shape": self.shape,
                 "source": self.source,
                 "threshold": self.threshold,
-                "environment": environment_name(self.threshold),
+                "environment": self.environments.name_of(self.threshold),
                 "axis_probability": [self.at(x) for x in distances],
                 "width": [self.width(x) for x in distances],
                 "off_axis_probability_at_48": {"4": self.at(48, 4), "8": self.at(48, 8)},
@@ -107,8 +109,9 @@ class PlumeStatistics:
         )
 
 
-def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> PlumeStatistics:
-    """Measure ``plume`` at ``threshold``."""
+def plume_statistics(plume: Plume, threshold: float | None = None) -> PlumeStatistics:
+    """Measure ``plume`` at ``threshold``, by default that of its dense environment."""
+    threshold = plume.environments.default if threshold is None else threshold
     whiffs = plume.whiffs(threshold)
     snapshots, length, width = whiffs.shape
     x0 = plume.source[0]
@@ -129,13 +132,14 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
     runs = complete_runs(np.moveaxis(whiffs.record(in_core)[:, :, near], 1, 2).reshape(-1, snapshots))
     after_whiff, after_blank = _next_whiff(counts[:, in_core, near], snapshots)
     bins = {name: slice(x0 + cells.start, x0 + cells.stop) for name, cells in X_BINS.items()}
-    maps = {name: whiff_map(plume, c) for name, c in ENVIRONMENTS.items()}
+    maps = {name: whiff_map(plume, c) for name, c in plume.environments.items()}
     return PlumeStatistics(
         origin=plume.origin,
         fingerprint=plume.fingerprint,
         shape=whiffs.shape,
         source=plume.source,
         threshold=threshold,
+        environments=plume.environments,
         probability=whiffs.probability(),
         whiff_duration=whiff_duration,
         blank_duration=blank_duration,
@@ -151,7 +155,7 @@ def plume_statistics(plume: Plume, threshold: float = ENVIRONMENTS["dense"]) -> 
         following=corr.following_flow(core),
         maps=maps,
         boxes={name: _box_probabilities(one, plume.source) for name, one in maps.items()},
-        start_cells={name: count_start_cells(plume, value) for name, value in ENVIRONMENTS.items()},
+        start_cells={name: count_start_cells(plume, value) for name, value in plume.environments.items()},
     )
 
 
@@ -187,7 +191,7 @@ def _box_probabilities(probability: np.ndarray, source: tuple[int, int]) -> tupl
 def count_start_cells(plume: Plume, threshold: float) -> int:
     """Size of D_init with this start threshold; 0 where nothing reaches it."""
     try:
-        return len(plume.starts(threshold, WorldSettings(start_threshold=None)))
+        return len(plume.starts(threshold, WorldSettings(start_threshold="own")))
     except InputError:
         return 0
 

@@ -36,6 +36,7 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
         too_large = f"{plume.origin} is too large for {path.name}, which is written in one piece"
         require(isinstance(plume.field, np.ndarray), f"{too_large}; take .npy, .nc or .zarr.")
         about = {name: np.array(getattr(plume, name)) for name in ("source", "origin", "fingerprint")}
+        about |= {"environments": np.array(plume.environments.text)} if plume.environments else {}
         write_npz(path, {"field": np.asarray(plume.field), **about})
         return
     if path.suffix == ".zarr":
@@ -80,7 +81,7 @@ def _created(plume: Plume, path: Path, kind: np.dtype) -> Iterator[Callable[[sli
     """
     shape, dimensions = plume.field.shape, ("t", "x", "y")
     blocks = max(1, min(shape[0], 2**20 // (shape[1] * shape[2] * plume.field.itemsize))), *shape[1:]
-    about = described(plume.origin, plume.fingerprint, plume.source, __version__)
+    about = described(plume.origin, plume.fingerprint, plume.source, __version__, plume.environments.text)
     if path.suffix == ".npy":
         with path.open("wb") as file:
             header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}

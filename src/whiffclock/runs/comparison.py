@@ -18,7 +18,7 @@ from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q
 from whiffclock.agents.files import load_policy
 from whiffclock.evaluation import METRICS, Evaluation
-from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, environment_name, require
+from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.progress import Bar
@@ -177,10 +177,10 @@ class Comparison:
         """Evaluations by environment and agent."""
         found: dict[tuple[str, str], list[Evaluate]] = {}
         for threshold in self.thresholds:
-            name = environment_name(threshold)
+            name = self.plume.environments.name_of(threshold)
             for one in self.contenders:
                 if self.everywhere and one.trained is not None:
-                    agent = f"{one.name} ({environment_name(one.trained)})"
+                    agent = f"{one.name} ({self.plume.environments.name_of(one.trained)})"
                 elif one.trained in (None, threshold):
                     agent = one.name if one.name != CastAndSurge.agent else f"{one.name}, as given"
                 else:

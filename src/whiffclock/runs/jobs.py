@@ -50,6 +50,10 @@ class Job:
     revision: ClassVar[int] = 1
     kept: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        settled = getattr(getattr(self, "world", None), "settled", True)
+        require(settled, "A job needs the start threshold as a number or 'own'; plume.settle(world) gives it.")
+
     @property
     def agent(self) -> str:
         """Kind of agent; by default that of its policy."""
@@ -80,8 +84,9 @@ class Job:
     @property
     def thresholds(self) -> set[float]:
         """Thresholds of the whiff records that it needs, with those of the jobs it depends on."""
-        start = getattr(getattr(self, "world", None), "start_threshold", None)
-        own = {value for value in (getattr(self, "threshold", None), start) if value is not None}
+        threshold, world = getattr(self, "threshold", None), getattr(self, "world", None)
+        own = set() if threshold is None else {threshold}
+        own |= set() if threshold is None or world is None else {world.start_at(threshold)}
         return own.union(*(other.thresholds for other in self.needs.values()))
 
     def cost(self, plume: Plume) -> int:

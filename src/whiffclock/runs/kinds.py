@@ -181,6 +181,7 @@ class Evaluate(Job):
     sampled: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.policy, Given):
             require_fit(self.policy.policy, self.world)
         if self.settings.horizon is None:  # the key must contain it
@@ -233,7 +234,8 @@ class Evaluate(Job):
             occupancy = array_named(arrays, "occupancy", "iu", (modes, *grid), 0)
         arrival, last_whiff, mode_steps = (values.astype(np.int32) for values in (arrival, last_whiff, mode_steps))
         made = self.agent, self.threshold, starts, self.settings, horizon
-        return Evaluation(*made, arrival, last_whiff, mode_steps, occupancy.astype(np.int64), plume.fingerprint)
+        place = plume.fingerprint, plume.environments.name_of(self.threshold)
+        return Evaluation(*made, arrival, last_whiff, mode_steps, occupancy.astype(np.int64), *place)
 
 
 def trained_horizon(policy: Job) -> int:
@@ -278,7 +280,7 @@ class Solve(Job):
         names = ("plume", "threshold", "world", "model", "solver")
         settings = {name: getattr(self, name) for name in names}
         made_from = {name: one.to_dict() if isinstance(one, Settings) else one for name, one in settings.items()}
-        made_from["plume_origin"] = plume.origin
+        made_from |= {"plume_origin": plume.origin, "environment": plume.environments.name_of(self.threshold)}
         made_from |= {name: one for name, one in solution.to_dict().items() if name != "seconds"}  # it varies
         return quasi_optimal(model, solution.vectors, made_from), solution
 

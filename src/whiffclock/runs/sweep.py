@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 import numpy as np
 
 from whiffclock import __version__
+from whiffclock.environments import Environments
 from whiffclock.evaluation import METRICS
 from whiffclock.memory import parse_memory
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, Settings, WorldSettings, require
@@ -56,7 +57,13 @@ class Sweep:
         grid = read_sweep(source)
         folder = Path() if grid.place.path is None else grid.place.path.parent
         plumes = {name: _open(name, folder, grid) for name in grid.values["plume"]}
+        grid = _with_thresholds(grid, plumes)
         return cls(grid, plumes, _tests(grid, plumes))
+
+    @property
+    def environments(self) -> Environments:
+        """Those of its first plume."""
+        return next(iter(self.plumes.values())).environments
 
     @property
     def shape(self) -> dict[str, int]:
@@ -90,7 +97,9 @@ class Sweep:
         results = [run(test, self.plume_of(test), store) for test in self.tests]
         made = xr.Dataset(attrs=self._facts())
         for at, name in swept.items():
-            made[at] = at, labels(self.grid.values[name]), {"setting": name, "long_name": describe(name)}
+            about = {"setting": name, "long_name": describe(name)}
+            about |= {"environments": self.environments.text} if name == "threshold" else {}
+            made[at] = at, labels(self.grid.values[name]), about
         made["seed"] = list(self.grid.values["seeds"])
         for metric in METRICS:
             means = np.reshape([result.mean(metric) for result in results], [*shape.values()])
@@ -107,7 +116,10 @@ class Sweep:
             for name, value in resolved[0].items()
             if name not in grid.swept and all(one.get(name) == value for one in resolved)
         }
-        plumes = {name: {"fingerprint": one.fingerprint, "origin": one.origin} for name, one in self.plumes.items()}
+        plumes = {
+            name: {"fingerprint": one.fingerprint, "origin": one.origin, "environments": dict(one.environments)}
+            for name, one in self.plumes.items()
+        }
         facts = {"sweep": given, "fixed": fixed, "plumes": plumes}
         return {name: json.dumps(value) for name, value in facts.items()} | {"version": __version__}
 
@@ -168,6 +180,24 @@ def _open(name: str, folder: Path, grid: Grid) -> Plume:
         raise grid.place.refusal(str(error), "plume") from error
 
 
+def _with_thresholds(grid: Grid, plumes: Mapping[str, Plume]) -> Grid:
+    """The same with a number for the name of an environment, which must mean the same in all plumes."""
+
+    def number(given: str | float) -> float:
+        found = {plume.environments.threshold_of(given, "threshold") for plume in plumes.values()}
+        several = f"threshold is {given!r}, which differs between the plumes; give numbers, or one plume"
+        require(len(found) == 1, f"{several}.")
+        return found.pop()
+
+    try:
+        thresholds = [number(given) for given in grid.values["threshold"]]
+    except InputError as error:
+        raise grid.place.refusal(str(error), "threshold") from error
+    if len({*thresholds}) < len(thresholds):
+        raise grid.place.refusal("threshold has the same value twice, by name and by number.", "threshold")
+    return replace(grid, values=grid.values | {"threshold": thresholds})
+
+
 def _tests(grid: Grid, plumes: Mapping[str, Plume]) -> list[Evaluate]:
     """A test for each point and seed; a point that cannot run, or is there twice, is refused."""
     fixed = {name: values[0] for name, values in grid.values.items() if name not in grid.swept and name != "seeds"}
@@ -195,7 +225,7 @@ def _tests(grid: Grid, plumes: Mapping[str, Plume]) -> list[Evaluate]:
 def _test(point: Mapping[str, Any], plume: Plume) -> Evaluate:
     """The test of the agent with seed 0 at a point."""
     learning = LearningSettings.shortened(**({"episodes": LearningSettings.episodes} | _own(LearningSettings, point)))
-    world = WorldSettings(**_own(WorldSettings, point))
+    world = plume.settle(WorldSettings(**_own(WorldSettings, point)))
     settings = EvaluationSettings(**_own(EvaluationSettings, point, "evaluation."))
     memory = parse_memory(point["memory"], **({"length": learning.horizon} | memory_settings(point)))
     train = Train(plume.fingerprint, point["threshold"], memory, learning, world)

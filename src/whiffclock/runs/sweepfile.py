@@ -25,7 +25,6 @@ import msgspec
 from whiffclock.archive import first_line, read_text
 from whiffclock.memory import MAKERS, parse_memory
 from whiffclock.params import (
-    ENVIRONMENTS,
     EvaluationSettings,
     InputError,
     LearningSettings,
@@ -42,7 +41,7 @@ _ALWAYS = {"plume": BUILTIN, "memory": "clock", "seeds": 1}
 _ALSO_CALLED = {"environment": "threshold", "taus": "tau", "clock": "length", "agents": "seeds"}
 _NAMES = {"taus": "tau"}  # of settings of memories, where they differ
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
-_ENVIRONMENTS = f"a concentration, or one of {', '.join(ENVIRONMENTS)}"
+_ENVIRONMENTS = "a concentration, or the name of an environment of the plume"
 _LONGEST_FILE, _MOST_TRAININGS, _LARGEST_SEED = 2**16, 100_000, 2**63
 #: Possible ends of a statement over several lines, and how many such lines are tried.
 _ENDS, _MOST_TRIES = ("]", '"""', "'''"), 200
@@ -223,13 +222,14 @@ def _values(name: str, value: Any, kind: Any, place: Place) -> Sequence[Any]:
 
 def _value(name: str, value: Any, kind: Any) -> Any:
     if name == "threshold":
-        value = ENVIRONMENTS.get(value, value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return value  # a name, which only the plume knows
         require(_is(value, float), f"{name} is {_shown(value)}; it must be {_ENVIRONMENTS}.")
         require_threshold(value)
         return float(value)
     if name == "tau":
         return _tau(value)
-    if NoneType in get_args(kind) and value == OWN:
+    if NoneType in get_args(kind) and value == OWN and not _is(value, kind):
         return None
     fits = _is(value, kind)
     require(fits, f"{name} is {_shown(value)}; it must be {_wanted(kind)}.")
@@ -266,7 +266,11 @@ def _wanted(kind: Any) -> str:
     """A type in words."""
     if kind in _WORDS:
         return _WORDS[kind]
-    return " or ".join(_WORDS.get(one, f"'{OWN if one is NoneType else one}'") for one in get_args(kind))
+    words = []
+    for one in get_args(kind):
+        texts = get_args(one) or (OWN if one is NoneType else one,)  # of a literal
+        words += [_WORDS[one]] if one in _WORDS else [f"'{text}'" for text in texts]
+    return " or ".join(dict.fromkeys(words))
 
 
 def _shown(value: Any) -> str:

@@ -14,13 +14,13 @@ import numpy as np
 
 from whiffclock.agents.qlearning import sparse_share
 from whiffclock.archive import require_writable, write_npz
+from whiffclock.environments import PAPER, Environments
 from whiffclock.memory import Memory, make_memory
 from whiffclock.params import (
     Count,
     InputError,
     LearningSettings,
     Settings,
-    environment_name,
     require,
 )
 from whiffclock.plume import Plume
@@ -81,7 +81,7 @@ def with_chosen_tau(
     execute(agents, plume, store, engine, bar.advance)
     chosen = {threshold: balanced(scan_shares(trainings, plume, store)) for threshold, trainings in scans.items()}
     for threshold, tau in chosen.items():
-        bar.note(f"tau in {environment_name(threshold)}: {tau}")
+        bar.note(f"tau in {plume.environments.name_of(threshold)}: {tau}")
     return [replace(job, memory=with_tau(job.memory, chosen[job.threshold])) for job in jobs]
 
 
@@ -92,10 +92,17 @@ class PolicyFolder(JobFolder):
     otherwise. Results that are in ``store``, a folder, are not trained again, and new ones are also stored there.
     """
 
-    def __init__(self, folder: Path, named: Sequence[Train], store: Path | None = None, force: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        named: Sequence[Train],
+        store: Path | None = None,
+        force: bool = False,
+        environments: Environments = PAPER,
+    ) -> None:
         super().__init__(store or folder / ".runs")
         self.shared = store is not None
-        self.paths = {job.key: policy_path(folder, job) for job in named}
+        self.paths = {job.key: policy_path(folder, job, environments.name_of(job.threshold)) for job in named}
         different = len(set(self.paths.values())) == len(self.paths)
         require(different, "Two of the policies would have the same file name; train them into different folders.")
         for place in {path.parent for path in self.paths.values()}:
@@ -126,10 +133,10 @@ class PolicyFolder(JobFolder):
         self.done.add(job.key)
 
 
-def policy_path(folder: Path, job: Train) -> Path:
-    """The named file of the policy of a training."""
+def policy_path(folder: Path, job: Train, place: str) -> Path:
+    """The named file of the policy of a training, in the folder of its environment."""
     kind = job.memory.name.lower() + "".join(f"-tau{tau}" for tau in job.memory.spec.get("taus", ()))
-    return folder / environment_name(job.threshold) / f"{kind}-seed{job.seed:02d}.npz"
+    return folder / place / f"{kind}-seed{job.seed:02d}.npz"
 
 
 def _holds(path: Path, job: Train, force: bool) -> bool:

@@ -39,7 +39,7 @@ _SPECS = {
     "crop": OptionSpec("X0:X1,Y0:Y1", parse_crop),
     "downsample": OptionSpec("N"),
     "background": OptionSpec("N"),
-    "source": opt.SOURCE_SPEC,
+    **opt.READ_SPECS,
 }
 Files = Annotated[
     list[Path],

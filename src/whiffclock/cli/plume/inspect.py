@@ -1,22 +1,26 @@
 """``whiffclock plume inspect`` and ``whiffclock plume compare``: statistics of plumes."""
 
-from functools import partial
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.plume import plume_app
-from whiffclock.params import ENVIRONMENTS, environment_name, require
+from whiffclock.environments import PAPER
+from whiffclock.params import require
 from whiffclock.plume.layouts import ReadSettings
 
-_WHIFFS = f"Whiff threshold: a number, or {', '.join(ENVIRONMENTS)}."
-_PARSE = partial(opt.parse_threshold, option="--threshold")
-Threshold = Annotated[float, _WHIFFS, OptionSpec("C|NAME", _PARSE, environment_name)]
+if TYPE_CHECKING:
+    from whiffclock.plume import Plume
+
+Threshold = Annotated[
+    str | None, "Whiff threshold: a number, or an environment of the plume; default: dense.", OptionSpec("C|NAME")
+]
 Picture = Annotated[Path | None, "Draw the statistics: .png, .pdf or .svg.", OptionSpec("FILE")]
-_DENSE = ENVIRONMENTS["dense"]
 
 
 @plume_app.command()
@@ -25,7 +29,7 @@ def inspect(
     *,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Plume; default: the built-in one.")] = None,
     reading: opt.Source,
-    threshold: Threshold = _DENSE,
+    threshold: Threshold = None,
     out: Picture = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
@@ -39,22 +43,23 @@ def inspect(
 
     require_picture(out, force)
     plume = opt.read_plume(file, reading)
+    at = threshold_of(plume, threshold)
     with opt.messages.status("measuring"):
-        statistics = plume_statistics(plume, threshold)
+        statistics = plume_statistics(plume, at)
     if json:
         opt.print_json(statistics.to_dict())
     else:
         snapshots, length, width = plume.field.shape
         grid = f"{snapshots:,} snapshots of {length} x {width} cells, source at {plume.source}"
-        opt.out.print(f"{plume.origin}\n{grid}; whiffs at c >= {threshold:g}\n", highlight=False)
+        opt.out.print(f"{plume.origin}\n{grid}; whiffs at c >= {at:g}\n", highlight=False)
         for table in statistics_tables(statistics):
             opt.out.print(table)
     if out is not None:
         from whiffclock.drawing.plume.page import plume_page
 
         with opt.messages.status("drawing"):
-            shown = [c for c in sorted({*ENVIRONMENTS.values(), threshold}) if plume.reaches(c)]
-            plume_page(plume, [statistics if c == threshold else plume_statistics(plume, c) for c in shown], out)
+            shown = [c for c in sorted({*plume.environments.values(), at}) if plume.reaches(c)]
+            plume_page(plume, [statistics if c == at else plume_statistics(plume, c) for c in shown], out)
         opt.say(f"Picture: {out}")
 
 
@@ -64,7 +69,7 @@ def compare(
     *,
     a: Annotated[Path | None, typer.Argument(metavar="[A]", help="Plume; default: the built-in one.")] = None,
     b: Annotated[Path | None, typer.Argument(metavar="[B]", help="Second plume; default: the DNS.")] = None,
-    threshold: Threshold = _DENSE,
+    threshold: Threshold = None,
     out: Picture = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
@@ -77,12 +82,15 @@ def compare(
     from whiffclock.plume import dns
     from whiffclock.plume.statistics import plume_statistics
 
-    known = b is not None or threshold == dns.THRESHOLD
-    require(known, f"The statistics of the DNS are at {dns.THRESHOLD:g}; at {threshold:g}, give a second plume.")
     require_picture(out, force)
     plumes = [opt.read_plume(path, ReadSettings()) for path in ((a,) if b is None else (a, b))]
+    if b is None:
+        plumes = [plumes[0].with_environments(PAPER)]
+    at = threshold_of(plumes[0], threshold)
+    known = b is not None or at == dns.THRESHOLD
+    require(known, f"The statistics of the DNS are at {dns.THRESHOLD:g}; at {at:g}, give a second plume.")
     with opt.messages.status("measuring"):
-        measured = [plume_statistics(plume, threshold) for plume in plumes]
+        measured = [plume_statistics(plume, at) for plume in plumes]
     if b is None:
         rows = dns.beside_dns(measured[0])
         if json:
@@ -93,13 +101,19 @@ def compare(
     elif json:
         opt.print_json({"A": measured[0].to_dict(), "B": measured[1].to_dict()})
     else:
-        caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {threshold:g}"
+        caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {at:g}"
         opt.out.print(pair_table((measured[0], measured[1]), caption))
     if out is not None:
         from whiffclock.drawing.plume.page import comparison_page
 
         comparison_page(measured, ["A", "B"][: len(measured)], out)
         opt.say(f"Picture: {out}")
+
+
+def threshold_of(plume: Plume, given: str | None) -> float:
+    """The threshold of ``--threshold``, by default the dense one of a plume."""
+    known = plume.environments
+    return known.default if given is None else known.threshold_of(given, "--threshold")
 
 
 def require_picture(out: Path | None, force: bool) -> None:

@@ -18,8 +18,9 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from whiffclock.archive import write_whole
 from whiffclock.drawing.plane import borders
-from whiffclock.drawing.style import COLOURS
-from whiffclock.params import ENVIRONMENTS, InputError, WorldSettings, environment_name
+from whiffclock.drawing.style import colours
+from whiffclock.environments import PAPER
+from whiffclock.params import InputError, WorldSettings
 from whiffclock.plume import Plume, dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, LAGS
 from whiffclock.plume.statistics import PlumeStatistics, full_width
@@ -58,17 +59,23 @@ def plume_page(plume: Plume, statistics: Sequence[PlumeStatistics], path: Path) 
     _, length, width = plume.field.shape
     aspect = float(np.clip(width / length, 0.15, 0.35))
     picture, small = 6.3 * aspect + 0.75, 3.1 * aspect + 0.5
-    figure = _new_figure(picture + 2 * small + 5.4)
-    grid = figure.add_gridspec(5, 2, height_ratios=[picture, small, small, 2.4, 2.4])
+    figure = _new_figure(picture + 5.4)
+    places = plume.environments
+    rows = -(-len(places) // 2)
+    figure.set_figheight(picture + rows * small + 5.4)
+    grid = figure.add_gridspec(3 + rows, 2, height_ratios=[picture, *[small] * rows, 2.4, 2.4])
     _draw_snapshot(figure, figure.add_subplot(grid[0, :]), plume)
-    _draw_maps(figure, [figure.add_subplot(grid[1 + i // 2, i % 2]) for i in range(4)], plume, statistics[0].maps)
-    names = [environment_name(one.threshold) for one in statistics]
-    curves = [Curve(name, COLOURS.get(name, "#555555"), one) for name, one in zip(names, statistics, strict=True)]
-    _draw_curves([figure.add_subplot(grid[3 + i // 2, i % 2]) for i in range(4)], curves)
+    if places:
+        maps = [figure.add_subplot(grid[1 + i // 2, i % 2]) for i in range(len(places))]
+        _draw_maps(figure, maps, plume, statistics[0].maps)
+    names = [places.name_of(one.threshold) for one in statistics]
+    shades = colours(places)
+    curves = [Curve(name, shades.get(name, "#555555"), one) for name, one in zip(names, statistics, strict=True)]
+    _draw_curves([figure.add_subplot(grid[1 + rows + i // 2, i % 2]) for i in range(4)], curves)
     about = (
-        f"{plume.field.shape[0]:,} snapshots of {length} x {width} cells, fingerprint {plume.fingerprint}. Red: "
-        f"source. Outline: start cells (c ≥ {dns.power(WorldSettings().start_threshold or 0.0)} at least once).\n"
-        "Circles and squares: DNS behind the paper (Zenodo 15469831, CC-BY-4.0)."
+        f"{plume.field.shape[0]:,} snapshots of {length} x {width} cells, fingerprint {plume.fingerprint}. Red: source."
+        + (f" Outline: start cells (c ≥ {dns.power(places.sparsest)} at least once)." if places else "")
+        + "\nCircles and squares: DNS behind the paper (Zenodo 15469831, CC-BY-4.0)."
     )
     _save(figure, plume.origin, about, path)
 
@@ -109,16 +116,17 @@ def _draw_snapshot(figure: Figure, axes: Axes, plume: Plume) -> None:
 
 
 def _draw_maps(figure: Figure, panels: Sequence[Axes], plume: Plume, maps: dict[str, np.ndarray]) -> None:
-    """Whiff probability in the four environments, with the outline of the start cells, where there are any."""
+    """Whiff probability in each environment, with the outline of the start cells, where there are any."""
     starts, extent = np.zeros(plume.field.shape[1:], dtype=bool), borders(plume.source, plume.field.shape[1:])
+    shades = colours(maps)
     with suppress(InputError):
-        starts[tuple(plume.starts(ENVIRONMENTS["sparser"], WorldSettings()).T)] = True
+        starts[tuple(plume.starts(plume.environments.sparsest, WorldSettings()).T)] = True
     for i, (axes, (name, share)) in enumerate(zip(panels, maps.items(), strict=True)):
         image = axes.imshow(np.ma.masked_equal(share.T, 0), extent=extent, vmin=0, vmax=1, cmap="YlGnBu")
         axes.add_collection(LineCollection(outline(starts, extent), colors=_INK, linewidths=0.5))
         _draw_source(axes)
-        axes.set(xlabel=_DOWNWIND if i > 1 else "", ylabel=_ACROSS if i % 2 == 0 else "")
-        axes.set_title(f"{name}: c ≥ {dns.power(ENVIRONMENTS[name])}", color=COLOURS[name])
+        axes.set(xlabel=_DOWNWIND if i >= len(maps) - 2 else "", ylabel=_ACROSS if i % 2 == 0 else "")
+        axes.set_title(f"{name}: c ≥ {dns.power(plume.environments[name])}", color=shades[name])
     figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30, label="whiff probability")
 
 
@@ -150,7 +158,7 @@ def _draw_axis(axes: Axes, curves: Sequence[Curve], points: str | None) -> None:
     """Whiff probability along the axis; that of the DNS is known in all environments."""
     for curve in curves:
         axes.plot(curve.downwind, curve.statistics.probability[:, curve.statistics.source[1]], color=curve.colour)
-        if known := dns.AXIS.get(environment_name(curve.statistics.threshold)):
+        if known := dns.AXIS.get(PAPER.name_of(curve.statistics.threshold)):
             axes.plot(dns.DISTANCES, known, "o", color=points or curve.colour)
     axes.set(title="Whiff probability on the axis", xlabel=_DOWNWIND, ylabel="P(whiff)", ylim=(-0.02, 1.02))
 
@@ -163,7 +171,7 @@ def _draw_widths(axes: Axes, curves: Sequence[Curve], points: str | None, key: s
         axes.plot(curve.downwind, widths, color=curve.colour, label=curve.label)
     handles: list[Artist] = list(axes.get_legend_handles_labels()[0])
     if points:
-        known = dns.maps()[environment_name(dns.THRESHOLD)]
+        known = dns.maps()[PAPER.name_of(dns.THRESHOLD)]
         axes.plot(dns.DISTANCES, [full_width(known[x]) for x in dns.DISTANCES], "o", color=points)
         handles.append(Line2D([], [], ls="", marker="o", color=key, label="DNS"))
     axes.set(title="Width across the wind", xlabel=_DOWNWIND, ylabel="full width at half maximum (cells)")

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from whiffclock.formatting import short
-from whiffclock.params import ENVIRONMENTS
 from whiffclock.plume import dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, SEPARATIONS
 from whiffclock.plume.statistics import BOX_CENTRES, X_BINS, PlumeStatistics
@@ -111,7 +110,7 @@ def _thresholds(statistics: PlumeStatistics) -> Table:
     columns = ("threshold", *(f"x={x}" for x in BOX_CENTRES), "start cells")
     lines: list[Line] = [
         (name, (dns.power(value), *statistics.boxes[name], f"{statistics.start_cells[name]:,}"))
-        for name, value in ENVIRONMENTS.items()
+        for name, value in statistics.environments.items()
     ]
     return _table("Whiff probability near the axis, by threshold", columns, [lines])
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 import whiffclock
+from whiffclock.environments import PAPER, Environments
 from whiffclock.formatting import nan_to_null
 from whiffclock.paper.claims import recoveries, searches  # noqa: F401
 from whiffclock.paper.claims.table import CLAIMS, EVIDENCE, add_claims, evidence
@@ -34,9 +35,23 @@ def _judge(claim: Claim, data: Datasets) -> Verdict:
     absent = [figure for figure in claim.figures if figure not in data.facts["figures"]]
     if absent:
         return without_numbers(claim, "not tested", f"The run has no data of {' and '.join(absent)}.")
+    if why := _too_few(claim, data.environments):
+        return without_numbers(claim, "not tested", why)
     # The random numbers of a claim depend on its id alone.
     seed = int(claim.id[1:]) if re.fullmatch(r"C\d+", claim.id) else list(claim.id.encode())
-    return decide(claim, EVIDENCE[claim.id](data, claim.margins, np.random.default_rng(seed)))
+    return decide(claim, EVIDENCE[claim.id](data, claim.margins, np.random.default_rng(seed)), data.environments)
+
+
+def _too_few(claim: Claim, environments: Environments) -> str:
+    """Why a claim cannot be tested in some environments; empty if it can."""
+    here = f"the plume has {', '.join(environments)}"
+    if claim.environments == "paper" and environments.names != PAPER.names:
+        return f"The claim is about {', '.join(PAPER)}, and {here}."
+    if claim.environments == "trend" and len(environments) < 3:
+        return f"A trend needs three environments at least, and {here}."
+    if claim.environments == "pair" and environments.pair is None:
+        return f"2Q^h is made of agents from two environments, and {here}."
+    return ""
 
 
 def claims_json(verdicts: Sequence[Verdict], data: Datasets) -> str:

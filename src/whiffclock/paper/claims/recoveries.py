@@ -70,7 +70,8 @@ def _modes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
     draws, also = {}, {}
     for label, (name, smaller, larger) in wanted.items():
         pair = [measure(data, name, ds.TWO, mode) for mode in (smaller, larger)]
-        signs = over_each(xr.apply_ufunc(sign, *pair), rng, take=np.mean)
+        known = pair[0].notnull() & pair[1].notnull()  # a missing agent is no tie
+        signs = over_each(xr.apply_ufunc(sign, *pair).where(known), rng, take=np.mean)
         draws[label] = average(signs.values())
         also[label] = {environment: one.value for environment, one in signs.items()}
     return Evidence(parts(draws, margins["net"]), also)
@@ -94,13 +95,13 @@ def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> 
 
 @evidence("C17")
 def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    chosen = [ds.branches_in(data, name) for name in ds.ENVIRONMENT_NAMES]
+    chosen = [ds.branches_in(data, name) for name in data.environments]
     if any(one.sizes["branch"] == 0 for one in chosen):
         return Evidence([], why="The Bayesian agent met no whiff to branch from.")
     ensembles = [Histories.of(one, margins["searches"], rng) for one in chosen]
     breadths, tails = {}, {}
     counts = [one.effective for one in ensembles]
-    also: dict[str, Any] = {"effective searches": dict(zip(ds.ENVIRONMENT_NAMES, counts, strict=True))}
+    also: dict[str, Any] = {"effective searches": dict(zip(data.environments, counts, strict=True))}
     for name in GEOMETRY:
         words = name.replace("_", " ")
         if name != "backtracking_after_extreme":
@@ -109,7 +110,7 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
             longest = [one.quantiles(name, 0.9)[0] for one in ensembles]
             tails[f"tail of {words}"] = combined(_ordered, *longest)
             values = [one.value for one in longest]
-            also[f"90% quantile of {words}"] = dict(zip(ds.ENVIRONMENT_NAMES, values, strict=True))
+            also[f"90% quantile of {words}"] = dict(zip(data.environments, values, strict=True))
     return Evidence(parts(breadths, margins["breadth"]) + parts(tails, margins["tail"]), also)
 
 

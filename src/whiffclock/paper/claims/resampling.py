@@ -23,8 +23,6 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtrit
 from scipy.stats import rankdata
 
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES
-
 #: Bootstrap draws.
 DRAWS = 4000
 LEVEL = 0.05
@@ -122,8 +120,9 @@ def positive(values: np.ndarray, axis: int = -1) -> np.ndarray:
 def each(values: xr.DataArray, *dims: str) -> dict[str, np.ndarray]:
     """Arrays with the given dimensions, by environment."""
     along = next(name for name in ("environment", "trained", "tested") if name in values.dims)
-    names = [name for name in ENVIRONMENT_NAMES if name in values[along]]
-    return {name: np.array(values.sel({along: name}).transpose(*dims), order="C") for name in names}
+    return {
+        name: np.array(values.sel({along: name}).transpose(*dims), order="C") for name in values[along].values.tolist()
+    }
 
 
 def over_each(

@@ -179,7 +179,7 @@ def _shares_without_whiff(data: ds.Datasets, *kinds: str) -> dict[str, dict[str,
 def _near_source(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     lost, fewest = own(data, ds.SINGLE, "lost"), margins["failures"]
     places, counts = last_whiff(lost, distance(data), fewest), lost.sum("x", skipna=False)
-    reasons = {name: too_few(fewest, counts.sel(environment=name)) for name in ds.ENVIRONMENT_NAMES}
+    reasons = {name: too_few(fewest, counts.sel(environment=name)) for name in data.environments}
     wanted, numbers = margins["last_whiff"], over_each(places, rng)
     parts = [Part(name, one, **wanted, reason=reasons[name]) for name, one in numbers.items()]
     order = trend(each(places, "agent").values(), rng)
@@ -215,7 +215,7 @@ def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) 
     strata, parts = resampled(data.searches.sizes["stratum"], rng), []
     also: dict[str, float] = {}
     for trained in _SPARSE:
-        others = [name for name in ds.ENVIRONMENT_NAMES if name != trained]
+        others = [name for name in data.environments if name != trained]
         returns = data.searches["strata"].sel(metric="G", trained=trained, tested=others)
         means = returns.mean("tested", skipna=False).transpose("kind", "agent", "stratum")
         two, single = (ensemble(means.sel(kind=kind), rng, strata) for kind in (ds.TWO, ds.SINGLE))
@@ -286,9 +286,9 @@ def _alone(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
         return Part(f"{label} {environment}", more.take(positive), **margins["more"], reason=reason, beside=beside)
 
     parts = [part("Q- alone far downwind in", ds.MINUS_ONLY, name, downwind) for name in _SPARSE]
-    parts += [part("Q+ alone near the source in", ds.PLUS_ONLY, name, upwind) for name in ds.ENVIRONMENT_NAMES]
-    others = [part("Q- alone near the source in", ds.MINUS_ONLY, name, upwind) for name in ds.ENVIRONMENT_NAMES]
-    others += [part("Q+ alone far downwind in", ds.PLUS_ONLY, name, downwind) for name in ds.ENVIRONMENT_NAMES]
+    parts += [part("Q+ alone near the source in", ds.PLUS_ONLY, name, upwind) for name in data.environments]
+    others = [part("Q- alone near the source in", ds.MINUS_ONLY, name, upwind) for name in data.environments]
+    others += [part("Q+ alone far downwind in", ds.PLUS_ONLY, name, downwind) for name in data.environments]
     also = {one.label: one.draws.value for one in others}
     return Evidence(parts, also | _shares_without_whiff(data, ds.TWO, ds.MINUS_ONLY, ds.PLUS_ONLY))
 

@@ -11,20 +11,19 @@ Each part has an outcome of its own, and the claim has the worst of them.
   probability 2^-n; where that is more than such a tail, they are too few to refute anything.
 - Otherwise it is **not decidable** with this run, or open. So is a part that is based on fewer than :data:`FEWEST`
   agents, and one with a reason: too few failures, no scale for its margin, trainings too short.
-- A claim is **not tested** if the run does not have the figures it is based on.
+- A claim is **not tested** if the run does not have the figures it is based on, or the plume not the environments.
 
 A claim is shown by its weakest part: one that refutes it, or is not decidable, or holds by the least; and by a summary
 of all parts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 
 from whiffclock.paper.claims.resampling import LEVEL, Draws, interval
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES
 
 Outcome = Literal["holds", "does not hold", "not decidable", "not tested"]
 #: The sign of each outcome.
@@ -152,6 +151,7 @@ class Claim:
     place: str  # in the paper
     resampled: str = ""  # what the intervals are over
     margins: Margins = field(default_factory=dict)
+    environments: Literal["", "pair", "trend", "paper"] = ""  # needed: any, two for 2Q^h, three, the paper's four
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,8 @@ class Verdict:
         return claim | {one.name: getattr(self, one.name) for one in fields(self) if one.name != "claim"}
 
 
-def decide(claim: Claim, evidence: Evidence) -> Verdict:
-    """The verdict on a claim from its parts."""
+def decide(claim: Claim, evidence: Evidence, environments: Collection[str] = ()) -> Verdict:
+    """The verdict on a claim from its parts; those that are named by ``environments`` are summarized as such."""
     if not evidence.parts:
         return without_numbers(claim, "not decidable", evidence.why)
     parts, count, ranks = evidence.parts, len(evidence.parts), []
@@ -187,7 +187,7 @@ def decide(claim: Claim, evidence: Evidence) -> Verdict:
     word, over = outcomes[part.label], sorted(frozenset().union(*(one.draws.over for one in parts)))
     found = {"parts": {one.label: one.to_dict(count) for one in parts}, "also": dict(evidence.also)}
     why = _why(part, word, [one.outcome(count) for one in parts])
-    summary, resampled = summarize(outcomes), " and ".join(over)
+    summary, resampled = summarize(outcomes, environments), " and ".join(over)
     return Verdict(claim, part.label, part.draws.value, part.interval(), word, summary, resampled, found, why)
 
 
@@ -197,19 +197,18 @@ def without_numbers(claim: Claim, word: Outcome, why: str) -> Verdict:
     return Verdict(claim, "", np.nan, (np.nan, np.nan), word, _SHORT[word], "", nothing, why)
 
 
-def summarize(outcomes: Mapping[str, Outcome]) -> str:
+def summarize(outcomes: Mapping[str, Outcome], environments: Collection[str] = ()) -> str:
     """Which parts hold, which do not, and which are open: "holds in sparse and sparser; open in dense"."""
     count, said = len(outcomes), []
     for word in _SHORT:
         labels = [label for label, outcome in outcomes.items() if outcome == word]
         if len(labels) == count:
             return _SHORT[word] + ("" if count == 1 else " in both parts" if count == 2 else f" in all {count} parts")
-        environments = {*outcomes} <= {*ENVIRONMENT_NAMES}
         named = " and ".join(filter(None, [", ".join(labels[:-1]), *labels[-1:]]))
         if len(labels) > _NAMED:
             said.append(f"{_SHORT[word]} in {len(labels)} of {count} parts")
         elif labels:
-            said.append(_SHORT[word] + (" in " if environments else ": ") + named)
+            said.append(_SHORT[word] + (" in " if {*outcomes} <= {*environments} else ": ") + named)
     return "; ".join(said)
 
 

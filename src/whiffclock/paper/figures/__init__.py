@@ -1,6 +1,6 @@
 """The paper's figures, drawn from the datasets of a run.
 
-A figure is a module, or any object, with ``TITLE`` (a few words), ``NEEDS`` (names of what must be computed for it),
+A figure is a module, or any object, with ``TITLE`` (a few words), ``NEEDS`` (what must be computed for it),
 ``draw(data) -> Figure`` and ``caption(data) -> str`` (plain text); and, if it has them, ``alt(data) -> str`` (what is
 seen, in words) and ``table(data) -> Table`` (numbers beside the caption). Nothing here imports matplotlib before a
 figure is drawn.

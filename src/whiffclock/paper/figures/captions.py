@@ -5,14 +5,18 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
 from whiffclock import formatting
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PAPER_AGENTS, Datasets, in_each
+from whiffclock.paper.dataset import PAPER_AGENTS, Datasets, in_each
 from whiffclock.params import LearningSettings
+
+T = TypeVar("T")
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,10 @@ def caption(name: str, data: Datasets) -> Callable[..., str]:
     facts, texts = data.facts, _texts()
     less = facts["seeds"] < PAPER_AGENTS or facts["episodes"] < LearningSettings.episodes
     text = texts[name].replace("{run}", texts["run"] + texts["less"] * less)
-    return functools.partial(" ".join(text.split()).format, **facts)
+    names = data.environments.names
+    here = {"places": "environment" + "s" * (len(names) > 1), "count": count(len(names))}
+    here |= {"span": f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]}
+    return functools.partial(" ".join(text.split()).format, **facts, **here)
 
 
 def middle(values: ArrayLike) -> float:
@@ -52,16 +59,18 @@ def medians(values: xr.DataArray) -> xr.DataArray:
     """Medians by environment over all other dimensions, if there are any: float[environment]."""
     along = next(name for name in ("environment", "trained", "tested") if name in values.dims)
     reduce = float if values.ndim == 1 else middle
-    return in_each(lambda name: reduce(values.sel({along: name})))
+    return in_each(values[along].values.tolist(), lambda name: reduce(values.sel({along: name})))
 
 
 def table(columns: Mapping[str, tuple[xr.DataArray | Sequence[xr.DataArray], str]]) -> Table:
     """A row per environment; a column for medians of some values, or of several side by side, in a format."""
     cells = []
     for values, form in columns.values():
-        parts = [medians(one).values for one in ([values] if isinstance(values, xr.DataArray) else values)]
-        cells.append([" · ".join(cell(value, form) for value in row) for row in zip(*parts, strict=True)])
-    return Table(list(columns), [(name, list(row)) for name, *row in zip(ENVIRONMENT_NAMES, *cells, strict=True)])
+        parts = [medians(one) for one in ([values] if isinstance(values, xr.DataArray) else values)]
+        names = parts[0]["environment"].values.tolist()
+        rows = zip(*(part.values for part in parts), strict=True)
+        cells.append([" · ".join(cell(value, form) for value in row) for row in rows])
+    return Table(list(columns), [(name, list(row)) for name, *row in zip(names, *cells, strict=True)])
 
 
 def cell(value: float, form: str = ".2f") -> str:
@@ -71,15 +80,28 @@ def cell(value: float, form: str = ".2f") -> str:
 
 def ends(values: xr.DataArray, form: str = ".2f", unit: str = "") -> str:
     """ "12 cells in denser to 30 in sparser", of medians by environment."""
-    first, *_, last = ENVIRONMENT_NAMES
-    low, high = (number(float(medians(values).sel(environment=name)), form) for name in (first, last))
-    return f"{low} {unit} in {first} to {high} in {last}".replace("  ", " ")
+    found = medians(values)
+    (first, low), (last, high) = ends_of(zip(found["environment"].values.tolist(), found.values, strict=True))
+    return f"{number(low, form)} {unit} in {first} to {number(high, form)} in {last}".replace("  ", " ")
+
+
+def ends_of(items: Iterable[T]) -> list[T]:
+    """The first and the last of some items, which may be the same."""
+    every = list(items)
+    return [every[0], every[-1]]
 
 
 def places(true: xr.DataArray) -> str:
     """Where a condition is true: "all four environments", "denser and dense", "no environment"."""
-    names = [name for name in ENVIRONMENT_NAMES if bool(true.sel(environment=name))]
-    return "all four environments" if len(names) == len(ENVIRONMENT_NAMES) else listing(names or ["no environment"])
+    every = true["environment"].values.tolist()
+    names = [name for name in every if bool(true.sel(environment=name))]
+    everywhere = 1 < len(names) == len(every)
+    return f"all {count(len(every))} environments" if everywhere else listing(names or ["no environment"])
+
+
+def count(number: int) -> str:
+    """A small number as a word."""
+    return dict(enumerate(_NUMBERS)).get(number, str(number))
 
 
 @functools.cache

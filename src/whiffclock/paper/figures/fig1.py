@@ -11,14 +11,13 @@ from matplotlib.lines import Line2D
 
 from whiffclock.drawing import style
 from whiffclock.drawing.plane import draw_search, source, wind
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
+from whiffclock.paper.dataset import SINGLE, TWO, Datasets, at_home, trained
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.chains import draw_clock
 from whiffclock.paper.figures.maps import draw_map, extent, plume_note
-from whiffclock.params import ENVIRONMENTS
 
-TITLE = "The setting: an odor plume, an agent with a clock, four environments"
-NEEDS = ("single-Q training", "single-Q tests", "two-Q training")
+TITLE = "The setting: an odor plume, an agent with a clock, environments"
+NEEDS = (*at_home(SINGLE), *trained(TWO))
 
 #: The last intervals of a learning curve that the caption averages, and the number of points that are drawn.
 _LAST, _POINTS = 10, 60
@@ -27,17 +26,19 @@ _DASHES = (0, (3, 1.5))
 
 def draw(data: Datasets) -> Figure:
     setting = data["setting"]
-    figure = style.new_figure(style.TWO_COLUMNS, 6.5)
-    grid = figure.add_gridspec(2, 2, height_ratios=[1.75, 4.7], width_ratios=[1, 1.12])
+    places = len(data.environments)
+    tall = 4.7 * max(1, (places + 1) / 5)
+    figure = style.new_figure(style.TWO_COLUMNS, 1.8 + tall)
+    grid = figure.add_gridspec(2, 2, height_ratios=[1.75, tall], width_ratios=[1, 1.12])
     _search(figure, figure.add_subplot(grid[0, :]), data)
-    maps = np.asarray(grid[1, 1].subgridspec(5, 1).subplots())
-    for axes, name in zip(maps, ENVIRONMENT_NAMES, strict=False):
+    maps = np.asarray(grid[1, 1].subgridspec(places + 1, 1).subplots())
+    for axes, name in zip(maps, data.environments, strict=False):
         _environment(axes, data, name)
     clock, saw, curves = np.asarray(grid[1, 0].subgridspec(3, 1, height_ratios=[1.15, 1.1, 2.2]).subplots())
     draw_clock(clock, data.facts["horizon"])
     style.title(clock, "b", "The clock: moves since the last whiff")
-    _sawtooth(saw, setting)
-    _curves(curves, setting["curve"])
+    _sawtooth(saw, data)
+    _curves(curves, data)
     _shares(maps[-1], data, setting["mask"], style.tint(style.GREY, 0.55))
     style.title(maps[-1], "e", "Where searches start")
     maps[-1].set_xlabel("x downwind of the source (cells)")
@@ -86,7 +87,7 @@ def _search(figure: Figure, axes: Axes, data: Datasets) -> None:
     bar.set_label("concentration")
     x, y, whiff = (setting["search"].sel(quantity=name).values for name in ("x", "y", "whiff"))
     x, y = x - data.facts["source"][0], y - data.facts["source"][1]
-    draw_search(axes, x, y, whiff > 0, style.COLOURS[environment])
+    draw_search(axes, x, y, whiff > 0, style.colours(data.environments)[environment])
     axes.annotate("agent", (x[0], y[0]), xytext=(6, 5), textcoords="offset points", fontsize=7, color=style.INK,
                   bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.8})  # fmt: skip
     source(axes, radius)
@@ -99,12 +100,13 @@ def _search(figure: Figure, axes: Axes, data: Datasets) -> None:
 
 
 def _environment(axes: Axes, data: Datasets, name: str) -> None:
-    here, colour = data["setting"].sel(environment=name), style.COLOURS[name]
+    here, colour = data["setting"].sel(environment=name), style.colours(data.environments)[name]
     _shares(axes, data, here["probability"], style.tint(colour, 0.45))
     whiffs = here["whiff"].where(here["whiff"] > 0)
     draw_map(axes, data, whiffs, cmap=LinearSegmentedColormap.from_list(name, [style.dark(colour)] * 2))
-    limit = f"{ENVIRONMENTS[name]:g}".replace("e-0", "e−")
-    style.environment_title(axes, name, "c" if name == ENVIRONMENT_NAMES[0] else "", f": whiff if c ≥ {limit}")
+    limit = f"{data.environments[name]:g}".replace("e-0", "e−")
+    letter = "c" if name == data.environments.names[0] else ""
+    style.title(axes, letter, f"{name}: whiff if c ≥ {limit}", style.dark(colour))
     axes.tick_params(labelbottom=False)
 
 
@@ -115,19 +117,21 @@ def _shares(axes: Axes, data: Datasets, cells: xr.DataArray, colour: str) -> Non
     axes.set_ylabel("y (cells)")
 
 
-def _sawtooth(axes: Axes, setting: xr.Dataset) -> None:
+def _sawtooth(axes: Axes, data: Datasets) -> None:
+    setting = data["setting"]
+    colour = style.colours(data.environments)[setting.attrs["search_environment"]]
     clock, whiff = (setting["search"].sel(quantity=name).values for name in ("clock", "whiff"))
     step = np.arange(len(clock))
     axes.fill_between(step, clock, color=style.PALE, lw=0, step="mid")
-    axes.step(step, clock, color=style.dark(style.COLOURS[setting.attrs["search_environment"]]), lw=0.9, where="mid")
+    axes.step(step, clock, color=style.dark(colour), lw=0.9, where="mid")
     axes.plot(step[whiff > 0], np.zeros(int((whiff > 0).sum())), "o", ms=2.2, color=style.INK, clip_on=False, zorder=4)
     axes.set(xlim=(0, max(len(clock) - 1, 1)), ylim=(0, max(float(clock.max()) * 1.12, 1)))
     axes.set(xlabel="moves since the start of the search in a", ylabel="clock $s$ (moves)")
 
 
-def _curves(axes: Axes, curve: xr.DataArray) -> None:
-    looks = {SINGLE: "-", TWO: _DASHES}
-    for name, colour in style.COLOURS.items():
+def _curves(axes: Axes, data: Datasets) -> None:
+    curve, looks, colours = data["setting"]["curve"], {SINGLE: "-", TWO: _DASHES}, style.colours(data.environments)
+    for name, colour in colours.items():
         for kind, dashes in looks.items():
             here = curve.sel(trained=name, kind=kind).transpose("column", "agent", "point")
             episodes = _coarse(here.sel(column="episode").max("agent").values) / 1e3
@@ -138,7 +142,7 @@ def _curves(axes: Axes, curve: xr.DataArray) -> None:
     axes.set_xlim(0, float(curve.sel(column="episode", kind=SINGLE).max()) / 1e3)
     axes.set(xlabel="training episodes (thousands)", ylabel="mean return $G$ per episode")
     style.title(axes, "d", "Learning")
-    handles = [Line2D([], [], color=colour, label=name) for name, colour in style.COLOURS.items()]
+    handles = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
     handles += [Line2D([], [], color=style.GREY, ls=dashes, label=kind) for kind, dashes in looks.items()]
     axes.legend(handles=handles, loc="upper left")
 

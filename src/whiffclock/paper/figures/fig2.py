@@ -1,5 +1,6 @@
-"""Fig. 2, performance: ensembles of Q-agents and two baselines, in four environments."""
+"""Fig. 2, performance: ensembles of agents as boxes, and kinds of one agent as lines."""
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,39 @@ from matplotlib.lines import Line2D
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import Fill, box, key
-from whiffclock.paper.dataset import BAYES, CAST, HEURISTIC, SINGLE, TWO, Datasets, where_trained
+from whiffclock.paper.dataset import (
+    BAYES,
+    CAST,
+    HEURISTIC,
+    LONGER,
+    SINGLE,
+    TWO,
+    Datasets,
+    at_home,
+    drawn_kinds,
+    where_trained,
+)
 from whiffclock.paper.figures import captions
 
 TITLE = "Performance of the clock agents and two baselines"
-NEEDS = ("single-Q tests", "two-Q tests", "2Q^h", "cast-and-surge", "Bayesian searches", "single-Q, twice as long")
+NEEDS = at_home(SINGLE, TWO, HEURISTIC, CAST, BAYES, LONGER)
 
-_KINDS: dict[str, Fill] = {SINGLE: "filled", TWO: "open", HEURISTIC: "hatched"}
-#: Where both lie at 1, the dashes are drawn above the line.
-_BASELINES: dict[str, dict[str, Any]] = {BAYES: {"color": style.INK}, CAST: {"color": "#B48CC8", "ls": (0, (3, 1.5))}}
-_ALL = (*_KINDS, *_BASELINES)
+#: Fills of the boxes, and looks of the lines, in the order of the kinds in the datasets; then they begin again.
+_FILLS: tuple[Fill, ...] = ("filled", "open", "hatched", "solid")
+_LINES: tuple[dict[str, Any], ...] = (
+    {"color": "#B48CC8", "ls": (0, (3, 1.5))},
+    {"color": style.INK},
+    {"color": style.SOURCE, "ls": (0, (1, 1))},
+)
+
+
+def _boxes(data: Datasets) -> dict[str, Fill]:
+    return dict(zip(drawn_kinds(data, "box"), cycle(_FILLS), strict=False))
+
+
+def _lines(data: Datasets) -> dict[str, dict[str, Any]]:
+    """Where two lie at 1, dashes are drawn above the line, so the first kind comes last."""
+    return dict(reversed([*zip(drawn_kinds(data, "line"), cycle(_LINES), strict=False)]))
 
 
 def draw(data: Datasets) -> Figure:
@@ -29,8 +53,8 @@ def draw(data: Datasets) -> Figure:
         axes.set_ylabel(label)
         style.title(axes, letter)
     count = f", n = {data.facts['seeds']}"
-    handles: list = [key(kind.replace("^h", "$^h$") + count, fill) for kind, fill in _KINDS.items()]
-    handles += [Line2D([], [], label=kind, **looks) for kind, looks in _BASELINES.items()]
+    handles: list = [key(kind.replace("^h", "$^h$") + count, fill) for kind, fill in _boxes(data).items()]
+    handles += [Line2D([], [], label=kind, **looks) for kind, looks in _lines(data).items()]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, columnspacing=1.2)
     return figure
 
@@ -41,7 +65,7 @@ def caption(data: Datasets) -> str:
 
 def table(data: Datasets) -> captions.Table:
     columns: dict[str, Any] = {}
-    for kind in _ALL:
+    for kind in (*_boxes(data), *_lines(data)):
         found = [_agents(data, kind, metric) for metric in style.PERFORMANCE]
         columns[kind.replace("^h", "ʰ")] = found, ".2f"
     return captions.table(columns | {"half-angle (°)": (data.searches["cast_angle"], ".0f")})
@@ -50,6 +74,7 @@ def table(data: Datasets) -> captions.Table:
 def alt(data: Datasets) -> str:
     single, cast, bayes = (captions.medians(_agents(data, kind, "G")) for kind in (SINGLE, CAST, BAYES))
     return captions.caption("fig2_alt", data)(
+        kinds=captions.count(len(_boxes(data))),
         single=captions.ends(single),
         above=captions.places(single > cast),
         below=captions.places(single < bayes),
@@ -58,21 +83,24 @@ def alt(data: Datasets) -> str:
 
 
 def _agents(data: Datasets, kind: str, metric: str) -> xr.DataArray:
-    """Of a baseline, its one agent."""
+    """Of a kind that is a line, its one agent."""
     found = where_trained(data.searches["mean"], kind).sel(metric=metric)
-    return found.sel(agent=[0]) if kind in _BASELINES else found
+    return found.sel(agent=[0]) if kind in drawn_kinds(data, "line") else found
 
 
 def _metric(axes: Axes, data: Datasets, metric: str) -> None:
-    agents = {kind: _agents(data, kind, metric) for kind in _ALL}
-    strata = {kind: where_trained(data.searches["strata"], kind).sel(metric=metric, agent=0) for kind in _BASELINES}
-    for e, (name, colour) in enumerate(style.COLOURS.items()):
-        for kind, looks in _BASELINES.items():
+    boxes, lines = _boxes(data), _lines(data)
+    agents = {kind: _agents(data, kind, metric) for kind in (*boxes, *lines)}
+    strata = {kind: where_trained(data.searches["strata"], kind).sel(metric=metric, agent=0) for kind in lines}
+    room = 0.81 / max(1, len(boxes))
+    for e, (name, colour) in enumerate(style.colours(data.environments).items()):
+        for kind, looks in lines.items():
             mean = float(agents[kind].sel(environment=name, agent=0))
             _baseline(axes, e, mean, strata[kind].sel(environment=name).values, looks)
-        for j, (kind, fill) in enumerate(_KINDS.items()):
-            box(axes, e + 0.27 * (j - 1), agents[kind].sel(environment=name).values, colour, fill, 0.21)
-    style.environment_axis(axes, borders=True)
+        for j, (kind, fill) in enumerate(boxes.items()):
+            at, values = e + room * (j - (len(boxes) - 1) / 2), agents[kind].sel(environment=name).values
+            box(axes, at, values, colour, fill, 0.78 * room)
+    style.environment_axis(axes, data.environments.names, rotate=len(data.environments) > 5, borders=True)
     if metric == "f+":  # lines at 1 must not lie on the border
         axes.set_ylim(top=1 + 0.04 * (1 - axes.get_ylim()[0]))
 

@@ -7,14 +7,14 @@ from matplotlib.figure import Figure
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import metric_panels
 from whiffclock.drawing.plane import TRAINED, Void, legibility, limits, metrics_on_path, wind
-from whiffclock.paper.dataset import MODE, SINGLE, Datasets, best_agents, in_each, recovery
+from whiffclock.paper.dataset import MODE, SINGLE, Datasets, at_home, best_agents, in_each, recovery
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, last_whiffs, of_each
 from whiffclock.paper.figures.maps import voids
 from whiffclock.path_metrics import MAIN_TRUNCATION
 
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"
-NEEDS = ("single-Q tests",)
+NEEDS = at_home(SINGLE)
 
 
 def draw(data: Datasets) -> Figure:
@@ -24,11 +24,14 @@ def draw(data: Datasets) -> Figure:
     shown = limits([path.trained for path in paths.values()], 0.12)
     tall = shown.height > 1.3 * shown.width
     upper = rows[0].subgridspec(1, 2, width_ratios=[1.5 if tall else 1, 1])
-    grid = np.asarray(upper[0].subgridspec(*((1, 4) if tall else (2, 2))).subplots(squeeze=False))
-    for axes, (name, path) in zip(grid.flat, paths.items(), strict=True):
-        path.draw(axes, style.COLOURS[name])
+    across = len(paths) if tall or len(paths) < 3 else -(-len(paths) // 2)
+    grid = np.asarray(upper[0].subgridspec(-(-len(paths) // across), across).subplots(squeeze=False))
+    for axes in grid.flat[len(paths) :]:
+        axes.set_axis_off()
+    for axes, (name, path), colour in zip(grid.flat, paths.items(), style.colours(paths).values(), strict=False):
+        path.draw(axes, colour)
         axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", anchor="N")
-        style.environment_title(axes, name, "a" if axes is grid[0, 0] else "")
+        style.title(axes, "a" if axes is grid[0, 0] else "", name, style.dark(colour))
         axes.tick_params(labelleft=axes in grid[:, 0], labelbottom=axes in grid[-1])
         axes.set(xlabel="x (cells)" if axes in grid[-1] else "", ylabel="y (cells)" if axes in grid[:, 0] else "")
     wind(grid[0, 0])
@@ -66,8 +69,8 @@ def table(data: Datasets) -> captions.Table:
 def alt(data: Datasets) -> str:
     geometry, paths = recovery(data, SINGLE, MODE)["geometry_of"], _paths(data)
     return captions.caption("fig3_alt", data)(
-        moves=captions.ends(in_each(lambda name: len(paths[name].trained) - 1), ".0f", "moves"),
-        upwind=captions.ends(in_each(lambda name: -paths[name].trained[:, 0].min()), ".0f", "cells"),
+        moves=captions.ends(in_each(paths, lambda name: len(paths[name].trained) - 1), ".0f", "moves"),
+        upwind=captions.ends(in_each(paths, lambda name: -paths[name].trained[:, 0].min()), ".0f", "cells"),
         search=captions.ends(geometry.sel(geometry="upwind_search"), ".0f", "cells"),
         begins=captions.ends(geometry.sel(geometry="backtracking_initiation"), ".0f", "moves"),
         last=captions.ends(of_each(last_whiffs(data, SINGLE), "median"), ".0f", "cells"),
@@ -77,7 +80,7 @@ def alt(data: Datasets) -> str:
 def _paths(data: Datasets) -> dict[str, Void]:
     """Of the agent with the highest return in each environment."""
     best = best_agents(data, SINGLE)
-    return {e: voids(data, SINGLE, MODE, e)[int(best.sel(environment=e))] for e in style.COLOURS}
+    return {e: voids(data, SINGLE, MODE, e)[int(best.sel(environment=e))] for e in data.environments}
 
 
 def _clearest(paths: dict[str, Void]) -> str:
@@ -88,7 +91,7 @@ def _example(axes: Axes, paths: dict[str, Void]) -> None:
     chosen = _clearest(paths)
     style.title(axes, "b", "Five measures of a path")
     if legibility(paths[chosen].trained) > 0:
-        metrics_on_path(axes, paths[chosen].trained, style.COLOURS[chosen])
+        metrics_on_path(axes, paths[chosen].trained, style.colours(paths)[chosen])
     else:
         style.empty(axes, "no moves in any path")
 
@@ -100,8 +103,8 @@ def _lost(axes: Axes, data: Datasets) -> None:
     if not any(lost.agents for lost in found.values()):
         style.empty(axes, "no failures")
         return
-    for (name, lost), dashes in zip(found.items(), style.DASHES, strict=True):
-        colour, grid = style.COLOURS[name], np.linspace(lost.x[0], lost.x[-1], 300)
+    for (name, lost), dashes in zip(found.items(), style.DASHES, strict=False):
+        colour, grid = style.colours(found)[name], np.linspace(lost.x[0], lost.x[-1], 300)
         shape = lost.density(grid) if lost.agents else np.full(len(grid), np.nan)
         axes.fill_between(grid, shape, color=style.tint(colour, 0.6), alpha=0.25, lw=0)
         axes.plot(grid, shape, color=style.dark(colour), ls=dashes, lw=1.1, label=f"{name}: {lost.failing:.1f}%")

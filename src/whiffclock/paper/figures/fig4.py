@@ -1,4 +1,4 @@
-"""Fig. 4, generalization: agents trained in one environment and tested in all four."""
+"""Fig. 4, generalization: agents trained in one environment and tested in all."""
 
 from itertools import product
 
@@ -7,43 +7,48 @@ from matplotlib.patches import Patch
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import box, key
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
+from whiffclock.paper.dataset import SINGLE, TWO, Datasets, at_home, elsewhere
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, LastWhiffs
 
 TITLE = "Agents outside the environment they were trained in"
-NEEDS = ("single-Q tests", "single-Q elsewhere", "two-Q tests", "two-Q elsewhere")
+NEEDS = (*at_home(SINGLE, TWO), *elsewhere(SINGLE, TWO))
 
 
 def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 4.9)
     above, below = figure.subplots(2, 1)
-    pairs = _pairs(data)
+    pairs, names, colours = _pairs(data), data.environments.names, style.colours(data.environments)
+    room = 0.94 / max(2, len(names))
     most = max(lost.shown for kinds in pairs.values() for lost in kinds) or 1.0
     for (trained, tested), (single, two) in pairs.items():
-        at = ENVIRONMENT_NAMES.index(trained) + 0.235 * (ENVIRONMENT_NAMES.index(tested) - 1.5)
-        colour = style.COLOURS[tested]
-        single.violin(above, at - 0.008, colour, most, 0.2, side="left")
-        two.violin(above, at + 0.008, colour, most, 0.2, side="right", shade=0.0)
+        at = names.index(trained) + room * (names.index(tested) - (len(names) - 1) / 2)
+        colour = colours[tested]
+        single.violin(above, at - 0.008, colour, most, 0.85 * room, side="left")
+        two.violin(above, at + 0.008, colour, most, 0.85 * room, side="right", shade=0.0)
         for lost, shift, side in ((single, -0.006, "right"), (two, 0.006, "left")):
-            looks = {"xycoords": ("data", "axes fraction"), "fontsize": 5.3, "color": style.dark(colour)}
+            looks = {
+                "xycoords": ("data", "axes fraction"),
+                "fontsize": min(5.3, 85 / len(names) ** 2),
+                "color": style.dark(colour),
+            }
             above.annotate(
                 f"{lost.failing:.{int(lost.failing < 9.95)}f}", (at + shift, 1.0), ha=side, va="bottom", **looks
             )
         agents = data.searches["mean"].sel(metric="G", trained=trained, tested=tested)
-        box(below, at - 0.05, agents.sel(kind=SINGLE).values, colour, "filled", 0.085)
-        box(below, at + 0.05, agents.sel(kind=TWO).values, colour, "open", 0.085)
+        box(below, at - 0.21 * room, agents.sel(kind=SINGLE).values, colour, "filled", 0.36 * room)
+        box(below, at + 0.21 * room, agents.sel(kind=TWO).values, colour, "open", 0.36 * room)
     for axes in (above, below):
-        style.environment_axis(axes, borders=True)
-        axes.set_xlim(-0.5, len(ENVIRONMENT_NAMES) - 0.5)
+        style.environment_axis(axes, names, borders=True)
+        axes.set_xlim(-0.5, len(names) - 0.5)
     above.set_ylabel(LAST_WHIFF)
     style.title(above, "a", "Last whiff of searches that fail, and their share in per cent: single-Q, two-Q", pad=12)
     below.set(xlabel="trained in", ylabel="mean return $G$")
     style.title(below, "b", "Return")
     handles = [Patch(facecolor="none", edgecolor="none", label="tested in:")]
-    handles += [Patch(facecolor=colour, label=name) for name, colour in style.COLOURS.items()]
+    handles += [Patch(facecolor=colour, label=name) for name, colour in colours.items()]
     handles += [key("single-Q", "filled"), key("two-Q", "open")]
-    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(8, len(handles)))
     return figure
 
 
@@ -61,8 +66,9 @@ def table(data: Datasets) -> captions.Table:
 
 
 def alt(data: Datasets) -> str:
-    pairs, (first, *_, last) = _pairs(data), ENVIRONMENT_NAMES
+    pairs, (first, last) = _pairs(data), captions.ends_of(data.environments)
     return captions.caption("fig4_alt", data)(
+        pairs=len(pairs),
         first=first,
         last=last,
         first_in_first=pairs[first, first][0].failing,
@@ -82,7 +88,7 @@ def _pairs(data: Datasets) -> dict[tuple[str, str], tuple[LastWhiffs, LastWhiffs
     def lost(kind: str, trained: str, tested: str) -> LastWhiffs:
         return LastWhiffs.of(data, data.searches.sel(kind=kind, trained=trained, tested=tested))
 
-    every = product(ENVIRONMENT_NAMES, ENVIRONMENT_NAMES)
+    every = product(data.environments, data.environments)
     return {pair: (lost(SINGLE, *pair), lost(TWO, *pair)) for pair in every}
 
 

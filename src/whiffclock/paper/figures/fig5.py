@@ -10,12 +10,12 @@ from matplotlib.path import Path
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import box
 from whiffclock.drawing.style import GREY, INK
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets
+from whiffclock.paper.dataset import TWO, Datasets, trained
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.chains import Point, arrow, blank_mark, blanks, halves, state, whiff_mark
 
 TITLE = "The memory of the two-Q agent"
-NEEDS = ("two-Q training",)
+NEEDS = trained(TWO)
 
 _MINUS_FACE, _PLUS_FACE = "#E3D0E8", "#CFE8C8"
 #: Places along the chains: 1, 2, tau - 1, tau, H - 1; dots stand between the others.
@@ -115,11 +115,12 @@ def _rail(axes: Axes, x: float, side: int, end: float, label: str) -> None:
 
 def _shares(axes: Axes, data: Datasets) -> None:
     shares, tau = data.searches["training_share"], data.searches["tau"]
-    for e, (name, colour) in enumerate(style.COLOURS.items()):
+    names = data.environments.names
+    for e, (name, colour) in enumerate(style.colours(names).items()):
         box(axes, e, shares.sel(trained=name).values, colour)
     axes.axhline(0.5, color=GREY, lw=0.6, ls=(0, (2, 2)), zorder=0)
-    style.environment_axis(axes)
-    labels = [f"{name}\nτ = {float(tau.sel(trained=name)):.0f}" for name in ENVIRONMENT_NAMES]
-    axes.set_xticklabels(labels, fontsize=5.8)
+    style.environment_axis(axes, names)
+    labels = [f"{name}\nτ = {float(tau.sel(trained=name)):.0f}" for name in names]
+    axes.set_xticklabels(labels, fontsize=min(5.8, 24 / len(names)))
     axes.set(ylim=(0, 1), ylabel=f"share of decisions in {style.PLUS}")
     style.title(axes, "b", "Use in training")

@@ -9,12 +9,12 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Patch
 
 from whiffclock.drawing import style
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, PLUS, TWO, Datasets, where_trained
+from whiffclock.paper.dataset import PLUS, SAME_PATH, TWO, Datasets, at_home, where_trained
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.maps import draw_map, extent, plume_note
 
 TITLE = "Where the plume is sparse, and where the two-Q agent uses which mode"
-NEEDS = ("two-Q tests", "two modes, same path")
+NEEDS = at_home(TWO, SAME_PATH)
 
 #: Cells nearer to the axis than this are its core, in the caption.
 _CORE = 3
@@ -23,14 +23,16 @@ _FEWEST = 10
 
 
 def draw(data: Datasets) -> Figure:
-    figure = style.new_figure(style.TWO_COLUMNS, 4.9)
-    grid = figure.subplots(len(ENVIRONMENT_NAMES), 2, subplot_kw={"facecolor": style.PALE})
+    colours = style.colours(data.environments)
+    figure = style.new_figure(style.TWO_COLUMNS, 1.3 + 0.9 * len(colours))
+    grid = figure.subplots(len(colours), 2, squeeze=False, subplot_kw={"facecolor": style.PALE})
     contours = data["usage"].attrs["contours"]
-    for (axes, beside), name in zip(grid, ENVIRONMENT_NAMES, strict=True):
+    for (axes, beside), (name, colour) in zip(grid, colours.items(), strict=True):
         blanks, uses = _blank(axes, data, name), _usage(beside, data, name)
-        style.environment_title(axes, name, "a" if name == ENVIRONMENT_NAMES[0] else "")
+        first = axes is grid[0, 0]
+        style.title(axes, "a" if first else "", name, style.dark(colour))
         tau = f", τ = {int(data.searches['tau'].sel(trained=name))}"
-        style.environment_title(beside, name, "b" if name == ENVIRONMENT_NAMES[0] else "", tau)
+        style.title(beside, "b" if first else "", name + tau, style.dark(colour))
         axes.set_ylabel("y (cells)")
         beside.tick_params(labelleft=False)
     bar = figure.colorbar(blanks, ax=list(grid[:, 0]), location="top", shrink=0.75, aspect=38, pad=0.012)

@@ -10,14 +10,18 @@ from whiffclock.drawing.boxes import Fill, key, metric_panels
 from whiffclock.drawing.plane import TRAINED, Void, limits, wind
 from whiffclock.paper import dataset
 from whiffclock.paper.dataset import (
-    ENVIRONMENT_NAMES,
+    HEURISTIC,
     MINUS,
+    MINUS_ONLY,
     MODE,
     PLUS,
+    PLUS_ONLY,
     SINGLE,
     TWO,
     Datasets,
+    at_home,
     recovery,
+    trained,
     where_trained,
 )
 from whiffclock.paper.figures import captions
@@ -25,7 +29,7 @@ from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, last_whiffs, of_eac
 from whiffclock.paper.figures.maps import voids
 
 TITLE = "What the two modes of the two-Q agent learn"
-NEEDS = ("single-Q training", "two-Q tests", "one mode", "2Q^h")
+NEEDS = (*trained(SINGLE), *at_home(TWO, MINUS_ONLY, PLUS_ONLY, HEURISTIC))
 
 #: Ensemble, mode and label by the fill of the boxes.
 _BOXES: dict[Fill, tuple[str, str, str]] = {
@@ -37,16 +41,17 @@ _BOXES: dict[Fill, tuple[str, str, str]] = {
 _IN_TABLE = ("upwind_search", "backtracking_initiation")
 #: Kinds of agents that fail, with their label and shade.
 _ALONE = {
-    dataset.MINUS_ONLY: (f"{style.MINUS} only", 0.0),
+    MINUS_ONLY: (f"{style.MINUS} only", 0.0),
     TWO: ("two-Q", 0.45),
-    dataset.PLUS_ONLY: (f"{style.PLUS} only", 0.85),
+    PLUS_ONLY: (f"{style.PLUS} only", 0.85),
 }
 
 
 def draw(data: Datasets) -> Figure:
     paths, colours = _paths(data)
     shown = limits((path.trained for row in paths for path in row), 0.1)
-    height = 2 * (style.TWO_COLUMNS / 5.6 * float(np.clip(shown.height / shown.width, 0.4, 1.3)) + 0.12) + 0.4
+    across = style.TWO_COLUMNS / (max(4, len(paths[0])) + 0.6)
+    height = 2 * (across * float(np.clip(shown.height / shown.width, 0.4, 1.3)) + 0.12) + 0.4
     figure = style.new_figure(style.TWO_COLUMNS, height + 4.9)
     rows = figure.add_gridspec(3, 1, height_ratios=[3.1, height, 1.8])
     panels = np.asarray(rows[0].subgridspec(2, 3).subplots()).ravel()
@@ -56,18 +61,19 @@ def draw(data: Datasets) -> Figure:
     panels[-1].set_axis_off()
     keys = [key(label, fill) for fill, (_, _, label) in _BOXES.items()]
     panels[-1].legend(handles=keys, loc="center", fontsize=7.5, handlelength=2.2, labelspacing=0.9)
-    grid = np.asarray(rows[1].subgridspec(2, 5).subplots())
+    grid = np.asarray(rows[1].subgridspec(2, len(paths[0])).subplots(squeeze=False))
     for (i, j), axes in np.ndenumerate(grid):
         paths[i][j].draw(axes, colours[i][j])
         axes.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)" if i == 1 else "")
         axes.tick_params(labelleft=j == 0, labelbottom=i == 1)
-    _label_paths(grid, data.facts["heuristic_from"])
+    _label_paths(grid, data)
     _alone(figure.add_subplot(rows[2]), data)
     return figure
 
 
 def caption(data: Datasets) -> str:
-    return captions.caption("fig7", data)(trained=TRAINED)
+    composed = captions.caption("fig7_composed", data)() if data.facts["heuristic_from"] else ""
+    return captions.caption("fig7", data)(trained=TRAINED, composed=composed)
 
 
 def table(data: Datasets) -> captions.Table:
@@ -88,6 +94,7 @@ def alt(data: Datasets) -> str:
     minus, plus = (_geometry(data, mode, "upwind_search") for mode in (MINUS, PLUS))
     minus_only, two, plus_only = (of_each(last_whiffs(data, kind), "failing") for kind in _ALONE)
     return captions.caption("fig7_alt", data)(
+        composed=" and of one 2Qʰ agent" * bool(data.facts["heuristic_from"]),
         minus=captions.ends(minus, ".0f", "cells"),
         plus=captions.ends(plus, ".0f", "cells"),
         longer=captions.places(captions.medians(plus) > captions.medians(minus)),
@@ -103,37 +110,40 @@ def _geometry(data: Datasets, mode: str, metric: str) -> xr.DataArray:
 
 def _paths(data: Datasets) -> tuple[list[list[Void]], list[list[str]]]:
     """Paths and colours [mode][column]: the best two-Q agent of each environment, then the best 2Q^h agent."""
-    best = dataset.best_agents(data, TWO)
-    returns = where_trained(data.searches["mean"], dataset.HEURISTIC).sel(metric="G").mean("environment")
+    best, shades = dataset.best_agents(data, TWO), style.colours(data.environments)
+    returns = where_trained(data.searches["mean"], HEURISTIC).sel(metric="G").mean("environment")
     composed = int(returns.fillna(-np.inf).idxmax("agent"))
+    origins = data.facts["heuristic_from"] or ("", "")
     paths, colours = [], []
-    for mode, origin in zip((MINUS, PLUS), data.facts["heuristic_from"], strict=True):
-        of_best = [voids(data, TWO, mode, e)[int(best.sel(environment=e))] for e in ENVIRONMENT_NAMES]
-        paths.append([*of_best, voids(data, SINGLE, MODE, origin)[composed]])
-        colours.append([*style.COLOURS.values(), style.COLOURS[origin]])
+    for mode, origin in zip((MINUS, PLUS), origins, strict=True):
+        of_best = [voids(data, TWO, mode, e)[int(best.sel(environment=e))] for e in shades]
+        of_parts = [voids(data, SINGLE, MODE, origin)[composed]] if origin else []
+        paths.append([*of_best, *of_parts])
+        colours.append([*shades.values(), *([shades[origin]] if origin else [])])
     return paths, colours
 
 
-def _label_paths(grid: np.ndarray, origins: list[str]) -> None:
-    for j, name in enumerate(ENVIRONMENT_NAMES):
-        style.environment_title(grid[0, j], name, "b" if j == 0 else "")
-    for axes, name, letter, word in zip(grid[:, -1], origins, ("c", ""), ("2Q$^h$ from ", "from "), strict=True):
-        style.title(axes, letter, word + name, style.dark(style.COLOURS[name]))
+def _label_paths(grid: np.ndarray, data: Datasets) -> None:
+    shades, origins = style.colours(data.environments), data.facts["heuristic_from"]
+    for j, (name, colour) in enumerate(shades.items()):
+        style.title(grid[0, j], "b" if j == 0 else "", name, style.dark(colour))
+    for axes, name, letter, word in zip(grid[:, -1], origins, ("c", ""), ("2Q$^h$ from ", "from "), strict=False):
+        style.title(axes, letter, word + name, style.dark(shades[name]))
     for axes, mode in zip(grid[:, 0], (style.MINUS, style.PLUS), strict=True):
         axes.set_ylabel(f"{mode}\ny (cells)")
     wind(grid[0, 0])
 
 
 def _alone(axes: Axes, data: Datasets) -> None:
-    found = {kind: last_whiffs(data, kind) for kind in _ALONE}
+    found, names = {kind: last_whiffs(data, kind) for kind in _ALONE}, data.environments.names
     most = max(lost.shown for each in found.values() for lost in each.values()) or 1.0
     for j, (kind, (label, shade)) in enumerate(_ALONE.items()):
-        for e, (lost, colour) in enumerate(zip(found[kind].values(), style.COLOURS.values(), strict=True)):
+        for e, (lost, colour) in enumerate(zip(found[kind].values(), style.colours(names).values(), strict=True)):
             at = e + 0.3 * (j - 1)
             lost.violin(axes, at, colour, most, 0.29, shade=shade)
             text, place = f"{label}\n{lost.failing:.1f}%", ("data", "axes fraction")
-            axes.annotate(text, (at, 1.0), xycoords=place, ha="center", va="bottom", fontsize=5.8)
-    style.environment_axis(axes, borders=True)
-    axes.set_xlim(-0.5, len(ENVIRONMENT_NAMES) - 0.5)
+            axes.annotate(text, (at, 1.0), xycoords=place, ha="center", va="bottom", fontsize=min(5.8, 24 / len(names)))
+    style.environment_axis(axes, names, borders=True)
+    axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_ylabel(LAST_WHIFF)
     style.title(axes, "d", "Last whiff of searches that fail, and their share", pad=20)

@@ -10,12 +10,12 @@ from matplotlib.ticker import MaxNLocator
 
 from whiffclock.drawing import style
 from whiffclock.drawing.violins import nothing, violin
-from whiffclock.paper.dataset import Datasets, branches_in, effective_searches, in_each
+from whiffclock.paper.dataset import BAYES, Datasets, Need, branches_in, effective_searches, in_each
 from whiffclock.paper.figures import captions
 from whiffclock.quantiles import weighted_quantiles
 
 TITLE = "How the Bayesian agent searches for a lost plume"
-NEEDS = ("Bayesian branches",)
+NEEDS = (Need(BAYES, "branched"),)
 
 #: Share of the weight in the long upper tails that is not drawn.
 _TAIL = 0.005
@@ -25,7 +25,7 @@ def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 2.3)
     panels = figure.subplots(1, len(style.GEOMETRY_LABELS))
     for letter, axes, (metric, (label, unit)) in zip("abcde", panels, style.GEOMETRY_LABELS.items(), strict=True):
-        style.environment_axis(axes, rotate=True)
+        style.environment_axis(axes, data.environments.names, rotate=True)
         axes.set_ylabel(f"{label} ({unit})")
         style.title(axes, letter)
         if data["branches"]["weight"].any():
@@ -33,10 +33,10 @@ def draw(data: Datasets) -> Figure:
         else:
             style.empty(axes, "no whiff\nto branch\nfrom")
             axes.tick_params(labelbottom=True)
-    shares = {name: _never(data, name) for name in style.COLOURS}
+    shares = {name: _never(data, name) for name in data.environments}
     if any(shares.values()):
         for e, (name, share) in enumerate(shares.items()):
-            looks = {"fontsize": 5.5, "color": style.dark(style.COLOURS[name]), "ha": "center", "va": "bottom"}
+            looks = {"fontsize": 5.5, "color": style.dark(style.colours(shares)[name]), "ha": "center", "va": "bottom"}
             panels[-1].annotate(f"{100 * share:.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), **looks)
         style.title(panels[-1], "e", "never returns:", pad=10)
     return figure
@@ -46,7 +46,7 @@ def caption(data: Datasets) -> str:
     intro = captions.caption("fig8", data)(tail=100 * _TAIL)
     if not data["branches"]["weight"].any():
         return f"{intro} The searches met no whiff to branch from, so all panels are empty."
-    counts = (effective_searches(branches_in(data, name)) for name in style.COLOURS)
+    counts = (effective_searches(branches_in(data, name)) for name in data.environments)
     effective = captions.listing(captions.number(count, ".1f") for count in counts)
     return f"{intro} {captions.caption('fig8_numbers', data)(effective=effective)}"
 
@@ -55,14 +55,18 @@ def table(data: Datasets) -> captions.Table | None:
     if not data["branches"]["weight"].any():
         return None
     medians: dict[str, Any] = {
-        label: (in_each(partial(_median, data, metric)), ".0f") for metric, (label, _) in style.GEOMETRY_LABELS.items()
+        label: (in_each(data.environments, partial(_median, data, metric)), ".0f")
+        for metric, (label, _) in style.GEOMETRY_LABELS.items()
     }
     return captions.table(
         medians
         | {
-            "never returns (%)": (in_each(lambda name: 100 * _never(data, name)), ".0f"),
-            "histories": (in_each(lambda name: branches_in(data, name).sizes["branch"]), ",.0f"),
-            "effective searches": (in_each(lambda name: effective_searches(branches_in(data, name))), ".1f"),
+            "never returns (%)": (in_each(data.environments, lambda name: 100 * _never(data, name)), ".0f"),
+            "histories": (in_each(data.environments, lambda name: branches_in(data, name).sizes["branch"]), ",.0f"),
+            "effective searches": (
+                in_each(data.environments, lambda name: effective_searches(branches_in(data, name))),
+                ".1f",
+            ),
         }
     )
 
@@ -71,14 +75,16 @@ def alt(data: Datasets) -> str:
     if not data["branches"]["weight"].any():
         return captions.caption("fig8_none", data)()
     return captions.caption("fig8_alt", data)(
-        search=captions.ends(in_each(partial(_median, data, "upwind_search")), ".0f", "cells"),
-        begins=captions.ends(in_each(partial(_median, data, "backtracking_initiation")), ".0f", "moves"),
+        search=captions.ends(in_each(data.environments, partial(_median, data, "upwind_search")), ".0f", "cells"),
+        begins=captions.ends(
+            in_each(data.environments, partial(_median, data, "backtracking_initiation")), ".0f", "moves"
+        ),
     )
 
 
 def _violins(axes: Axes, data: Datasets, metric: str) -> None:
     top = 1.0
-    for e, (name, colour) in enumerate(style.COLOURS.items()):
+    for e, (name, colour) in enumerate(style.colours(data.environments).items()):
         values, weights = _branches(data, metric, name)
         counting = np.isfinite(values) & (weights > 0)
         if not counting.any():

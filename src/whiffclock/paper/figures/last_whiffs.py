@@ -11,7 +11,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from whiffclock.drawing.violins import SHIFT, density, nothing, violin
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, Datasets, in_each, shares_without_whiff
+from whiffclock.paper.dataset import Datasets, in_each, shares_without_whiff
 from whiffclock.quantiles import weighted_quantiles
 
 LAST_WHIFF = "x of the last whiff (cells)"
@@ -84,9 +84,9 @@ class LastWhiffs:
 def last_whiffs(data: Datasets, kind: str) -> dict[str, LastWhiffs]:
     """Last whiffs of the agents of a kind in their training environment, by environment."""
     found = data.searches.sel(kind=kind)
-    return {name: LastWhiffs.of(data, found.sel(trained=name, tested=name)) for name in ENVIRONMENT_NAMES}
+    return {name: LastWhiffs.of(data, found.sel(trained=name, tested=name)) for name in data.environments}
 
 
 def of_each(found: Mapping[str, LastWhiffs], name: str) -> xr.DataArray:
     """One of their attributes: float[environment]."""
-    return in_each(lambda environment: float(getattr(found[environment], name)))
+    return in_each(found, lambda environment: float(getattr(found[environment], name)))

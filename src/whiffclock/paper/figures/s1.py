@@ -1,5 +1,6 @@
-"""Fig. S1, generalization in every measure: agents trained in one environment and tested in all four."""
+"""Fig. S1, generalization in every measure: agents trained in one environment and tested in all."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,18 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from whiffclock.drawing import style
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, SINGLE, TWO, Datasets
+from whiffclock.paper.dataset import SINGLE, TWO, Datasets, at_home, elsewhere
 from whiffclock.paper.figures import captions
 
 TITLE = "Generalization in return, speed and success"
-NEEDS = ("single-Q tests", "single-Q elsewhere", "two-Q tests", "two-Q elsewhere")
+NEEDS = (*at_home(SINGLE, TWO), *elsewhere(SINGLE, TWO))
 
 _BAR: dict[str, Any] = {"location": "right", "fraction": 0.05, "pad": 0.015}
 
 
 def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 6.6)
-    grid = figure.subplots(3, 3)
+    grid, names = figure.subplots(3, 3), data.environments.names
     for j, metric in enumerate(style.PERFORMANCE):
         single, two = (_agents(data, kind, metric) for kind in (SINGLE, TWO))
         middles = [np.median(agents, axis=0) for agents in (single, two)]
@@ -28,13 +29,13 @@ def draw(data: Datasets) -> Figure:
         for axes, agents, middle in zip(grid[:2, j], (single, two), middles, strict=True):
             quartiles = np.quantile(agents, [0.25, 0.75], axis=0).transpose(1, 2, 0)
             notes = [["–".join(captions.number(end) for end in pair) for pair in row] for row in quartiles]
-            image = _matrix(axes, middle, low, high, "viridis", ".2f", notes)
+            image = _matrix(axes, names, middle, low, high, "viridis", ".2f", notes)
         figure.colorbar(image, ax=list(grid[:2, j]), aspect=68, **_BAR)
         difference = middles[1] - middles[0]
         most = max(float(np.abs(difference).max()), 1e-6)
         better = (two[:, None] > single).mean(axis=(0, 1))
         notes = [[f"{share:.0%}" for share in row] for row in better]
-        image = _matrix(grid[2, j], difference, -most, most, "PRGn", "+.2f", notes)
+        image = _matrix(grid[2, j], names, difference, -most, most, "PRGn", "+.2f", notes)
         figure.colorbar(image, ax=grid[2, j], aspect=34, **_BAR)
     headings = [f"{row}: {label}" for row in (SINGLE, TWO, "difference") for label in style.PERFORMANCE.values()]
     for letter, axes, text in zip("abcdefghi", grid.flat, headings, strict=True):
@@ -48,6 +49,8 @@ def caption(data: Datasets) -> str:
     def worst(kind: str) -> str:
         values = _medians(data, kind, "f+")
         others = values.where(values["trained"] != values["tested"]).to_series()
+        if others.isna().all():
+            return "none"
         trained, tested = others.idxmin()
         return f"{captions.number(others.min())} (from {trained} to {tested})"
 
@@ -85,7 +88,14 @@ def _agents(data: Datasets, kind: str, metric: str) -> np.ndarray:
 
 
 def _matrix(
-    axes: Axes, values: np.ndarray, low: float, high: float, cmap: str, form: str, notes: list[list[str]]
+    axes: Axes,
+    names: Sequence[str],
+    values: np.ndarray,
+    low: float,
+    high: float,
+    cmap: str,
+    form: str,
+    notes: list[list[str]],
 ) -> AxesImage:
     """Numbers as colours, with a note below each."""
     image = axes.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="auto")
@@ -93,13 +103,14 @@ def _matrix(
         red, green, blue, _ = image.cmap(image.norm(value))
         looks: dict[str, Any] = {"color": "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"}
         weight, text = "bold" if trained == tested else "normal", captions.number(value, form)
-        axes.text(tested, trained - 0.02, text, ha="center", va="bottom", fontsize=6.5, fontweight=weight, **looks)
-        axes.text(tested, trained + 0.1, notes[trained][tested], ha="center", va="top", fontsize=5.2, **looks)
-    axes.set_xticks(range(len(values)), ENVIRONMENT_NAMES)
-    axes.set_yticks(range(len(values)), ENVIRONMENT_NAMES, rotation=90, va="center")
+        large, small = min(6.5, 26 / len(names)), min(5.2, 21 / len(names))
+        axes.text(tested, trained - 0.02, text, ha="center", va="bottom", fontsize=large, fontweight=weight, **looks)
+        axes.text(tested, trained + 0.1, notes[trained][tested], ha="center", va="top", fontsize=small, **looks)
+    axes.set_xticks(range(len(values)), names, rotation=0 if len(names) < 5 else 40)
+    axes.set_yticks(range(len(values)), names, rotation=90, va="center")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
-        for word, colour in zip(labels, style.COLOURS.values(), strict=True):
+        for word, colour in zip(labels, style.colours(names).values(), strict=True):
             word.set_color(style.dark(colour))
     return image

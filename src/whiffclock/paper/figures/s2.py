@@ -8,12 +8,12 @@ from matplotlib.lines import Line2D
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import key, metric_panels
-from whiffclock.paper.dataset import ENVIRONMENT_NAMES, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery
+from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery, trained
 from whiffclock.paper.figures import captions
 from whiffclock.path_metrics import MAIN_TRUNCATION, TRUNCATIONS
 
 TITLE = "Geometry of recovery under five truncations of the path"
-NEEDS = ("single-Q training", "two-Q training")
+NEEDS = trained(SINGLE, TWO)
 
 _NUMERALS = ("i", "ii", "iii", "iv", "v")
 _WORDS = {name: "all moves" if name == "none" else name for name in TRUNCATIONS}
@@ -53,7 +53,7 @@ def alt(data: Datasets) -> str:
 
 def _growing(data: Datasets) -> dict[str, Any]:
     """Under how many truncations the upwind search is longer in the last environment than in the first."""
-    first, *_, last = ENVIRONMENT_NAMES
+    first, last = captions.ends_of(data.environments)
     found = [recovery(data, SINGLE, MODE, name)["geometry_of"].sel(geometry="upwind_search") for name in TRUNCATIONS]
     medians = [captions.medians(one) for one in found]
     growing = sum(bool(one.sel(environment=last) > one.sel(environment=first)) for one in medians)
@@ -65,7 +65,7 @@ def _modes(column: np.ndarray, data: Datasets, truncation: str) -> None:
     for mode, (marker, shift, _) in _MARKERS.items():
         geometry = recovery(data, TWO, mode, truncation)["geometry_of"]
         for axes, metric in zip(column, style.GEOMETRY_LABELS, strict=True):
-            for e, (name, colour) in enumerate(style.COLOURS.items()):
+            for e, (name, colour) in enumerate(style.colours(data.environments).items()):
                 middle = captions.middle(geometry.sel(geometry=metric, environment=name))
                 if np.isfinite(middle):
                     axes.plot(e + shift, middle, marker, ms=2.6, color=style.dark(colour), mew=0, clip_on=True)

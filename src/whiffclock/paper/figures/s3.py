@@ -7,11 +7,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from whiffclock.drawing import style
-from whiffclock.paper.dataset import Datasets
+from whiffclock.paper.dataset import SCAN, Datasets, at_home, trained
 from whiffclock.paper.figures import captions
 
 TITLE = "The choice of τ"
-NEEDS = ("tau scan training", "tau scan")
+NEEDS = (*trained(SCAN), *at_home(SCAN))
 
 
 def draw(data: Datasets) -> Figure:
@@ -26,7 +26,7 @@ def draw(data: Datasets) -> Figure:
     for letter, axes in zip("abcd", panels, strict=True):
         style.title(axes, letter)
         axes.set_xlabel("τ (moves)")
-    looks = zip(style.COLOURS.items(), style.MARKERS, strict=True)
+    looks = zip(style.colours(data.environments).items(), style.MARKERS, strict=False)
     handles = [
         Line2D([], [], ls="", color=style.dark(colour), marker=marker, ms=3.5, label=name)
         for (name, colour), marker in looks
@@ -72,7 +72,7 @@ def _spans(data: Datasets) -> xr.DataArray:
 def _against_tau(axes: Axes, data: Datasets, values: xr.DataArray) -> None:
     """Agents as points, medians as lines if there are several agents, rings at the chosen tau."""
     tau = values["tau_scanned"].values
-    for (name, colour), marker in zip(style.COLOURS.items(), style.MARKERS, strict=True):
+    for (name, colour), marker in zip(style.colours(data.environments).items(), style.MARKERS, strict=False):
         here = values.sel(trained=name).transpose("tau_scanned", "replica")
         middle = here.median("replica")
         if here.sizes["replica"] > 1:

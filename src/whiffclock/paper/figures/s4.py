@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 
 from whiffclock.drawing import style
 from whiffclock.drawing.plane import TRAINED, Void, limits
-from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery, where_trained
+from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery, where_trained
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.maps import voids
 
 TITLE = "All policies"
-NEEDS = ("single-Q tests", "two-Q tests")
+NEEDS = at_home(SINGLE, TWO)
 
 #: Ensemble and mode of each column.
 _COLUMNS = {"single-Q": (SINGLE, MODE), f"two-Q: {style.MINUS}": (TWO, MINUS), f"two-Q: {style.PLUS}": (TWO, PLUS)}
@@ -24,13 +24,13 @@ _BAR = 50
 
 
 def draw(data: Datasets) -> Figure:
-    paths = [[_paths(data, *column, name) for column in _COLUMNS.values()] for name in style.COLOURS]
+    paths = [[_paths(data, *column, name) for column in _COLUMNS.values()] for name in data.environments]
     spans = [np.ptp(path.trained, axis=0) for row in paths for panel in row for path in panel]
     cell = 1.12 * np.max([*spans, (10, 10)], axis=0)
     across, tall = _across(len(paths[0][0]), cell)
     figure = style.new_figure(style.TWO_COLUMNS, len(paths) * (tall + 0.08) + 0.45)
-    grid = figure.subplots(len(paths), len(_COLUMNS))
-    for row, panels, (name, colour) in zip(paths, grid, style.COLOURS.items(), strict=True):
+    grid = figure.subplots(len(paths), len(_COLUMNS), squeeze=False)
+    for row, panels, (name, colour) in zip(paths, grid, style.colours(data.environments).items(), strict=True):
         for panel, axes in zip(row, panels, strict=True):
             _thumbnails(axes, panel, colour, cell, across)
         panels[0].set_ylabel(name, color=style.dark(colour), fontsize=7.5)

@@ -5,11 +5,11 @@ from matplotlib.figure import Figure
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import metric_panels
-from whiffclock.paper.dataset import CONDITIONS, ENVIRONMENT_NAMES, MODE, SINGLE, Datasets, recovery
+from whiffclock.paper.dataset import CONDITIONS, MODE, SINGLE, Datasets, recovery, trained
 from whiffclock.paper.figures import captions
 
 TITLE = "Geometry of recovery after training from other starts"
-NEEDS = ("single-Q training", "initial conditions")
+NEEDS = trained(*CONDITIONS.values())
 
 _MASKS = ("own mask", "one mask")
 
@@ -38,7 +38,10 @@ def table(data: Datasets) -> captions.Table:
 
 
 def alt(data: Datasets) -> str:
-    (first, *_, last), medians = ENVIRONMENT_NAMES, [captions.medians(one) for one in _searches(data).values()]
+    (first, last), medians = (
+        captions.ends_of(data.environments),
+        [captions.medians(one) for one in _searches(data).values()],
+    )
     growing = sum(bool(one.sel(environment=last) > one.sel(environment=first)) for one in medians)
     return captions.caption("s5_alt", data)(first=first, last=last, growing=growing)
 

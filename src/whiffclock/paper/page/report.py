@@ -23,25 +23,14 @@ from whiffclock.archive import require_replaceable, require_writable, write_whol
 from whiffclock.formatting import number, span
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
-from whiffclock.paper.dataset import (
-    BAYES,
-    CAST,
-    ENVIRONMENT_NAMES,
-    HEURISTIC,
-    PAPER_AGENTS,
-    SINGLE,
-    TWO,
-    Datasets,
-    where_trained,
-)
-from whiffclock.params import ENVIRONMENTS, LearningSettings
+from whiffclock.paper.dataset import PAPER_AGENTS, Datasets, drawn_kinds, where_trained
+from whiffclock.params import LearningSettings
 
 if TYPE_CHECKING:
     from whiffclock.paper.figures import Rendered
 
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
-_SHOWN = {SINGLE: "Single-Q", TWO: "Two-Q", HEURISTIC: "2Qʰ", CAST: "Cast-and-surge", BAYES: "Bayesian"}
 #: Metrics in the table of performance.
 _METRICS = {"G": "Mean return G", "f+": "Share of searches that arrive, f+"}
 #: Distances downwind of the source at which whiffs are counted.
@@ -96,7 +85,7 @@ def report_html(data: Datasets, verdicts: Sequence[Verdict], figures: Iterable[R
         out=out,
         rem=_REM,
         taus=data.searches.sizes.get("tau_scanned"),
-        environments=ENVIRONMENT_NAMES,
+        environments=data.environments.names,
         performance=_performance(data),
         whiffs=_whiffs(data),
         command=_command(data.facts),
@@ -196,21 +185,22 @@ def _performance(data: Datasets) -> dict[str, list[tuple[str, int, list[tuple[st
     """By measure: the kinds of agents, how many there are of each, and number and spread in every environment."""
     if "fig2" not in data.facts["figures"]:
         return {}
-    return {title: [_agents(data, kind, metric) for kind in _SHOWN] for metric, title in _METRICS.items()}
+    kinds = drawn_kinds(data, "box", "line")
+    return {title: [_agents(data, kind, metric) for kind in kinds] for metric, title in _METRICS.items()}
 
 
 def _agents(data: Datasets, kind: str, metric: str) -> tuple[str, int, list[tuple[str, str]]]:
     """Median and quartiles over agents; mean and standard error over time strata where there is a single agent."""
     mean, strata = (where_trained(data.searches[name], kind).sel(metric=metric) for name in ("mean", "strata"))
     agents, cells = mean.dropna("agent", how="all")["agent"].values, []
-    for name in ENVIRONMENT_NAMES:
+    for name in data.environments:
         low, middle, high = (number(x, ".3f") for x in mean.sel(environment=name).quantile([0.25, 0.5, 0.75]).values)
         spread = f"{low}–{high}"
         if len(agents) == 1:
             found = strata.sel(environment=name, agent=agents[0]).values
             spread = f"± {found.std(ddof=1) / math.sqrt(found.size):.3f}" if found.size > 1 else ""
         cells.append((middle, spread))
-    return _SHOWN[kind], len(agents), cells
+    return str(data.searches["label"].sel(kind=kind).item()), len(agents), cells
 
 
 def _whiffs(data: Datasets) -> dict[str, Any]:
@@ -225,7 +215,7 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
         header.append("blank")
         about += " Last, the mean blank of a start cell in snapshots, median over the cells."
     rows = []
-    for name, threshold in ENVIRONMENTS.items():
+    for name, threshold in data.environments.items():
         probability = data.setting["probability"].sel(environment=name)
         shares = [float(probability.sel(x=x0 + x, y=y0)) for x in distances] + [float(probability.where(mask).mean())]
         cells = [f"{threshold:g}", *(f"{share:.1%}" for share in shares)]
