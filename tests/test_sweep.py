@@ -140,7 +140,10 @@ def test_mistakes_are_reported_by_name_and_line(write, text, says):
     ("text", "says"),
     [
         ("seeds = 1", "my.toml: threshold is missing; it must be a concentration, or the name of an environment"),
-        ("threshold = 'thick'", "my.toml, line 1: threshold is 'thick'; it must be one of denser, dense, sparse, sparser"),
+        (
+            "threshold = 'thick'",
+            "my.toml, line 1: threshold is 'thick'; it must be one of denser, dense, sparse",
+        ),
         ("threshold = [1e-6, -1]", "my.toml, line 1: The threshold is -1; it must be a positive concentration."),
         ("threshold = ['sparse', 5e-6]", "my.toml, line 1: threshold has the value 5e-06 twice."),
         ("threshold = {}", "my.toml, line 1: threshold is {}; it must be a concentration"),
@@ -183,7 +186,8 @@ def test_every_setting_can_be_swept():
 def file(plume, tmp_path):
     """A plume in a file, and one without its first snapshots."""
     write_plume(plume, tmp_path / "plume.npz")
-    write_plume(type(plume)(plume.field[50:], plume.source, "later"), tmp_path / "later.npz")
+    later = type(plume)(plume.field[50:], plume.source, "later", environments=plume.environments)
+    write_plume(later, tmp_path / "later.npz")
     return tmp_path / "plume.npz"
 
 

@@ -89,7 +89,7 @@ def error_of_map(statistics: PlumeStatistics, name: str) -> float:
 
 
 def start_cells(statistics: PlumeStatistics) -> tuple[float, float]:
-    """Number of start cells at 7e-6, and how far downwind they reach; NaN in other environments, and on a short grid."""
+    """Number of start cells at 7e-6, and how far downwind they reach; NaN elsewhere, and on a short grid."""
     if statistics.environments != PAPER:
         return math.nan, math.nan
     ever = np.flatnonzero(statistics.maps["sparser"].any(axis=1)) - statistics.source[0]
