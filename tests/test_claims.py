@@ -470,7 +470,7 @@ def test_a_claim_says_what_was_resampled(verdicts):
     ],
 )  # fmt: skip
 def test_a_summary_tells_of_all_parts(outcomes, text):
-    assert summarize(outcomes) == text
+    assert summarize(outcomes, ENVIRONMENT_NAMES) == text
 
 
 def _decided(*parts):

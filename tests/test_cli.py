@@ -13,6 +13,7 @@ import pytest
 
 from whiffclock.archive import write_npz
 from whiffclock.cli import main
+from whiffclock.environments import PAPER
 from whiffclock.plume.files import write_plume
 
 WHIFFCLOCK = [sys.executable, "-c", "from whiffclock.cli import main; main()"]
@@ -148,7 +149,8 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(tmp_path, plume, words, 
     elif plume == "broken":
         path.write_bytes(b"\x93NUMPY nonsense")
     before = sorted(tmp_path.rglob("*"))
-    words = ["train", "--plume", path, "--out", tmp_path / "out", "--seeds", 1, "--episodes", 50, *words]
+    known = ["--environments", PAPER.text]
+    words = ["train", "--plume", path, *known, "--out", tmp_path / "out", "--seeds", 1, "--episodes", 50, *words]
     monkeypatch.setattr(sys, "argv", ["whiffclock", *map(str, words)])
     with pytest.raises(SystemExit) as stopped:
         main()
@@ -339,6 +341,7 @@ def test_starts_that_are_impossible_are_refused_at_once(tmp_path):
     field[55, 8, 2] = 1e-5
     np.save(tmp_path / "plume.npy", field)
     words = ["train", "--plume", tmp_path / "plume.npy", "-e", "sparse", *TRAIN, "--out", tmp_path / "out"]
+    words += ["--environments", PAPER.text]
     done = run(*words, "--start-on-whiff", "--end-of-record", "avoid")
     assert done.returncode == 2
     assert "1 of 3 start cells have no whiff among the 20 snapshots" in done.stderr

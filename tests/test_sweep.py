@@ -95,7 +95,7 @@ def write(tmp_path):
         ("horizon = true", "line 2: horizon is true; it must be a whole number."),
         ("episodes = 2026-01-01", "line 2: episodes is 2026-01-01; it must be a whole number."),
         ("start_on_whiff = 1", "line 2: start_on_whiff is 1; it must be true or false."),
-        ("start_threshold = 'none'", "line 2: start_threshold is 'none'; it must be a number or 'own'."),
+        ("start_threshold = 'none'", "line 2: start_threshold is 'none'; it must be a number or 'own' or 'sparsest'."),
         ("end_of_record = 'stop'", "line 2: end_of_record is 'stop'; it must be 'wrap' or 'avoid'."),
         ("memory = 3", "line 2: memory is 3; it must be a text."),
         ("memory = 'hourglass'", "line 2: There is no memory called 'hourglass'; there are clock, window."),
@@ -138,8 +138,11 @@ def test_mistakes_are_reported_by_name_and_line(write, text, says):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("seeds = 1", "my.toml: threshold is missing; it must be a concentration, or one of denser,"),
-        ("threshold = 'thick'", "my.toml, line 1: threshold is 'thick'; it must be a concentration, or one of denser"),
+        ("seeds = 1", "my.toml: threshold is missing; it must be a concentration, or the name of an environment"),
+        (
+            "threshold = 'thick'",
+            "my.toml, line 1: threshold is 'thick'; it must be one of denser, dense, sparse",
+        ),
         ("threshold = [1e-6, -1]", "my.toml, line 1: The threshold is -1; it must be a positive concentration."),
         ("threshold = ['sparse', 5e-6]", "my.toml, line 1: threshold has the value 5e-06 twice."),
         ("threshold = {}", "my.toml, line 1: threshold is {}; it must be a concentration"),
@@ -147,7 +150,7 @@ def test_mistakes_are_reported_by_name_and_line(write, text, says):
 )
 def test_a_threshold_is_needed(write, text, says):
     with pytest.raises(InputError) as caught:
-        read_sweep(write(text))
+        Sweep.of(write(text))
     assert str(caught.value).startswith(says)
 
 
@@ -182,7 +185,8 @@ def test_every_setting_can_be_swept():
 def file(plume, tmp_path):
     """A plume in a file, and one without its first snapshots."""
     write_plume(plume, tmp_path / "plume.npz")
-    write_plume(type(plume)(plume.field[50:], plume.source, "later"), tmp_path / "later.npz")
+    later = type(plume)(plume.field[50:], plume.source, "later", environments=plume.environments)
+    write_plume(later, tmp_path / "later.npz")
     return tmp_path / "plume.npz"
 
 
@@ -300,7 +304,8 @@ def test_attributes_say_all_that_is_fixed(small, store, plume):
     assert fixed["evaluation.horizon"] == 60
     assert not {"episodes", "alpha_decay", "epsilon_decay"} & set(fixed)  # these differ
     ((name, about),) = plumes.items()
-    assert about == {"fingerprint": plume.fingerprint, "origin": about["origin"]}
+    assert about.items() >= {"fingerprint": plume.fingerprint, "environments": dict(PAPER)}.items()
+    assert about.keys() == {"fingerprint", "origin", "environments"}
     assert name == small["plume"]
     assert json.loads(data.attrs["sweep"])["episodes"] == [100, 200]
     assert data.attrs["version"]
@@ -395,6 +400,6 @@ def test_an_estimate_is_of_what_is_missing_and_stores_nothing(small, store):
 
 
 def test_environments_are_their_thresholds(small):
-    grid = read_sweep(small | {"threshold": list(PAPER)})
+    grid = Sweep.of(small | {"threshold": list(PAPER)}).grid
     assert grid.values["threshold"] == list(PAPER.values())
     assert Path(grid.values["plume"][0]).exists()

@@ -81,13 +81,17 @@ def maps(length: int = 123, width: int = 27, source: tuple[int, int] = (0, 13)) 
 
 
 def error_of_map(statistics: PlumeStatistics, name: str) -> float:
-    """Root-mean-square difference of the whole map in one environment."""
+    """Root-mean-square difference of the whole map in one environment of the paper; NaN in others."""
+    if statistics.environments != PAPER:
+        return math.nan
     _, length, width = statistics.shape
     return map_error(statistics.maps[name], maps(length, width, statistics.source)[name], statistics.source)
 
 
 def start_cells(statistics: PlumeStatistics) -> tuple[float, float]:
-    """Number of start cells at 7e-6, and how far downwind they reach; NaN on a grid shorter than :data:`REACH`."""
+    """Number of start cells at 7e-6, and how far downwind they reach; NaN elsewhere, and on a short grid."""
+    if statistics.environments != PAPER:
+        return math.nan, math.nan
     ever = np.flatnonzero(statistics.maps["sparser"].any(axis=1)) - statistics.source[0]
     long = len(ever) and statistics.shape[1] - statistics.source[0] > REACH
     return (statistics.start_cells["sparser"], float(ever[-1])) if long else (math.nan, math.nan)

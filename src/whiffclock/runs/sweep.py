@@ -193,8 +193,8 @@ def _with_thresholds(grid: Grid, plumes: Mapping[str, Plume]) -> Grid:
         thresholds = [number(given) for given in grid.values["threshold"]]
     except InputError as error:
         raise grid.place.refusal(str(error), "threshold") from error
-    if len({*thresholds}) < len(thresholds):
-        raise grid.place.refusal("threshold has the same value twice, by name and by number.", "threshold")
+    for twice in {one for one in thresholds if thresholds.count(one) > 1}:
+        raise grid.place.refusal(f"threshold has the value {twice:g} twice.", "threshold")
     return replace(grid, values=grid.values | {"threshold": thresholds})
 
 
