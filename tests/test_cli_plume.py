@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from whiffclock.cli import main
 from whiffclock.drawing.plume.page import outline
-from whiffclock.plume.calibration import calibrate, read_target
+from whiffclock.plume.calibration import FIRST, calibrate, read_target
 from whiffclock.plume.files import read_plume, write_plume
 from whiffclock.plume.standin import standin_plume
 from whiffclock.plume.statistics import plume_statistics
@@ -45,7 +45,7 @@ def folder(plume, tmp_path_factory):
 
 
 def test_a_calibration_too_short_to_measure_is_null_in_json(run, tmp_path):
-    write_plume(standin_plume(snapshots=60, length=6, width=11, seed=1), tmp_path / "a.npz")
+    write_plume(standin_plume(snapshots=60, length=FIRST, width=11, seed=1), tmp_path / "a.npz")
     done = run("calibrate", tmp_path / "a.npz", tmp_path / "b.npz", "--target", "dns", "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout, parse_constant=pytest.fail)["thresholds"]

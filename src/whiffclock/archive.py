@@ -174,28 +174,25 @@ def digest_of(arrays: dict[str, np.ndarray]) -> str:
 
 def append_digest(file: BinaryIO) -> None:
     """End a file, whose format allows it, with a digest of all that was written."""
-    file.flush()
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    file.write(_digest_of_bytes(file, size))
+    file.write(_digest_of_bytes(file, file.seek(0, os.SEEK_END)))
 
 
 def ends_with_digest(path: Path) -> bool:
     """Whether a file ends with a digest of all its other bytes; a wrong one is refused."""
     with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END) - _END_BYTES
-        file.seek(max(0, size))
+        size = max(0, file.seek(0, os.SEEK_END) - _END_BYTES)
+        file.seek(size)
         end = file.read()
-        if not end.startswith(_END):
-            return False
-        file.seek(0)
-        right = _digest_of_bytes(file, size)
-    require(end == right, f"{path} is damaged: its digest is wrong.")
-    return True
+        marked = end.startswith(_END)
+        right = marked and end == _digest_of_bytes(file, size)
+    require(right or not marked, f"{path} is damaged: its digest is wrong.")
+    return marked
 
 
 def _digest_of_bytes(file: BinaryIO, size: int) -> bytes:
+    """The digest of the first ``size`` bytes, as it is written after them."""
     digest = hashlib.blake2b(digest_size=16)
+    file.seek(0)
     for start in range(0, size, 2**20):
         digest.update(file.read(min(2**20, size - start)))
     return _END + digest.hexdigest().encode()

@@ -69,7 +69,7 @@ class Label:
     @cached_property
     def key(self) -> str:
         """Twenty hex digits that change with the kind, the format and any value of the description."""
-        return key_of(self.identity)
+        return hashlib.sha256(self.identity.encode()).hexdigest()[:20]
 
     def to_text(self) -> str:
         """The label in a record's file: two lines."""
@@ -255,11 +255,6 @@ def plain(value: Any) -> Any:
     simple = isinstance(value, bool | int | str)
     require(simple, f"A description has a value of type {type(value).__name__}; it needs plain values.")
     return value
-
-
-def key_of(identity: str) -> str:
-    """The key of a record."""
-    return hashlib.sha256(identity.encode()).hexdigest()[:20]
 
 
 def canonical(value: Any) -> str:
