@@ -67,7 +67,7 @@ def _run() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        if _interrupted(error):
+        if isinstance(error.__cause__, KeyboardInterrupt):  # while a class was made, such as an Enum
             return 130
         found = _expected(error)
         if found is None:
@@ -87,13 +87,6 @@ def _interrupt_again(ignored: "sys.UnraisableHookArgs") -> None:
         threading.Timer(0.02, _thread.interrupt_main).start()
     else:
         sys.__unraisablehook__(ignored)
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    """Whether an error comes from Ctrl-C, as when that interrupts the making of a class, such as an Enum."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _expected(error: Exception) -> tuple[int, str] | None:
