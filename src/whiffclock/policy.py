@@ -153,7 +153,7 @@ def require_policy(policy: Any) -> None:
         raise InputError(f"{str(policy)!r} is not a policy; whiffclock.load_policy reads one from a file.")
     if "act" in missing:
         function = "; a function from clock to action becomes a policy by whiffclock.from_function" * callable(policy)
-        raise InputError(f"A {type(policy).__name__} is not a policy, since it has no method act: {own}{function}.")
+        raise InputError(f"{type(policy).__name__} is not a policy, since it has no method act: {own}{function}.")
     require(not missing, f"The policy of type {type(policy).__name__} has no {', '.join(missing)}: {own}.")
 
 

@@ -176,8 +176,10 @@ class Plume:
         """Whether there is any whiff at ``threshold``."""
         return bool(single(threshold) <= self.highest)
 
-    def whiffs(self, threshold: float) -> Whiffs:
-        """The packed whiff record at ``threshold``, made once."""
+    def whiffs(self, threshold: float | str) -> Whiffs:
+        """The packed whiff record at ``threshold``, a concentration or the name of an environment; made once."""
+        if isinstance(threshold, str):
+            threshold = self.environments.threshold_of(threshold)
         if threshold not in self._whiffs:
             require_threshold(threshold)
             require(bool(single(threshold) > 0), f"The threshold is {threshold:g}; in single precision, it is zero.")
