@@ -133,7 +133,7 @@ def test_policies():
     for empty in ([], (), {}, {"a": []}):
         with pytest.raises(InputError, match="no policy to test"):
             policies_of(empty)
-    with pytest.raises(InputError, match=r"'agent\.npz' is not a policy.*load_policy reads one"):
+    with pytest.raises(InputError, match=r"A str is not a policy.*load_policy reads one"):
         policies_of("agent.npz")
 
 

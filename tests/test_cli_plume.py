@@ -220,7 +220,7 @@ shape = [2.0, 2.0]
         ("c = 4e-6", "c = 1e-6", "increase from one to the next"),
         ("c = 1e-6", "c = -1e-6", "positive and increase"),
         ("width = [1.0, 4.0]", "width = [1.0, 0.0]", "width at c = 1e-06 has values out of range"),
-        ("amplitude = [0.9, 0.6]", "amplitude = [0.9, nan]", "amplitude at c = 1e-06 has values out of range"),
+        ("amplitude = [0.9, 0.6]", "amplitude = [0.9, nan]", "amplitude is nan; it must be a finite number"),
         ("shape = [2.0, 2.0]", "shape = [2.0]", "shape at c = 1e-06 has 1 values"),
         ("shape = [2.0, 2.0]", "shapes = [2.0]", "shape"),
         ("x = [0, 20]", "x = [0, 'far']", "cannot be used"),

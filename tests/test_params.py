@@ -128,6 +128,8 @@ def every_setting():
 def is_plain(value):
     if type(value) is tuple:
         return all(map(is_plain, value))
+    if type(value) is dict:
+        return all(map(is_plain, (*value, *value.values())))
     return type(value) in PLAIN or isinstance(value, Settings)
 
 

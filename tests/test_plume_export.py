@@ -19,7 +19,7 @@ def run(*words):
     if isinstance(done.exception, InputError):
         raise done.exception
     assert done.exit_code == 0, done.output
-    return done.stdout
+    return done.stdout if "--json" in words else done.output
 
 
 @pytest.fixture

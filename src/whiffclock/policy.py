@@ -149,11 +149,12 @@ def require_policy(policy: Any) -> None:
         return
     members = [name for name in vars(Policy) if not name.startswith("_")]
     missing = [name for name in ("act", *members) if not hasattr(policy, name)]
-    if isinstance(policy, str | Path):
-        raise InputError(f"{str(policy)!r} is not a policy; whiffclock.load_policy reads one from a file.")
     if "act" in missing:
         function = "; a function from clock to action becomes a policy by whiffclock.from_function" * callable(policy)
-        raise InputError(f"{type(policy).__name__} is not a policy, since it has no method act: {own}{function}.")
+        file = "; whiffclock.load_policy reads one from a file" * isinstance(policy, str | Path)
+        raise InputError(
+            f"A {type(policy).__name__} is not a policy, since it has no method act: {own}{function}{file}."
+        )
     require(not missing, f"The policy of type {type(policy).__name__} has no {', '.join(missing)}: {own}.")
 
 
