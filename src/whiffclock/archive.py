@@ -75,6 +75,18 @@ def reading(path: Path, what: str) -> Iterator[None]:
         raise InputError(f"{path} is not {what}, or it is damaged{_reason(error)}.") from error
 
 
+@contextmanager
+def naming(path: Path, line: int | None = None) -> Iterator[None]:
+    """Add the name of a file, and the line if that is known, to errors raised inside."""
+    try:
+        yield
+    except InputError as error:
+        if str(path) in str(error):
+            raise
+        where = path if line is None else f"{path}, line {line}"
+        raise InputError(f"{where}: {first_line(error)}.") from error
+
+
 def _reason(error: Exception) -> str:
     """Why a file cannot be read, after a colon; empty if the error gives no reason."""
     text = str(error)

@@ -1,14 +1,12 @@
 """A tabular POMDP, divided into blocks.
 
-A block is a set of states that contains every belief the agent can have while it is in it. The finest such
-sets are found from the tables: all states that are possible after an action and an observation belong together.
-What is fully observed (a robot's position) thereby splits the states into small blocks, whether or not the
-file says so (Ong, Png, Hsu and Lee 2010, call such models MOMDPs), and states that cannot be reached are left
-out.
+Blocks (see :mod:`whiffclock.pomdp.model`) are found from the tables: all states that are possible after an action and
+an observation belong together. What is fully observed thereby splits the states into small blocks, whether or not the
+file says so (Ong, Png, Hsu and Lee 2010, call such models MOMDPs), and states that cannot be reached are left out.
 
-The initial belief may contain more states than any later one. Then it has a block of its own, beside the
-others. Where the model names fully observed variables, these are seen before the first action, as in the
-reference solver: then the root is a first look (:attr:`BlockModel.looks_first`).
+An initial belief with more states than any later one has a block of its own. Where the model names fully observed
+variables, these are seen before the first action, as in the reference solver: then the root is a first look
+(:attr:`BlockModel.looks_first`).
 """
 
 import math
@@ -89,7 +87,6 @@ class BlockModel:
         return sum(array.nbytes for array in chain(self.joint, *parts)) / 1e6
 
     def block(self, k: int) -> Block:
-        """A block."""
         if k not in self._computed:
             looks = self.looks_first and k == self.root_block
             self._computed[k] = self._look() if looks else self._steps(self.states[k])

@@ -60,19 +60,16 @@ class Predictor:
         self._bin: dict[int, tuple[int, int]] = {}
 
     def visit(self, node: int, entropy: float) -> None:
-        """Put a node into its bin."""
         if node not in self._bin:
             self._bin[node] = int(self._tree.upper[node] // self._width), int(2 * entropy)
 
     def learn(self, node: int) -> None:
-        """A node's lower bound after a backup."""
         if node in self._bin:
             sums = self._bins.setdefault(self._bin[node], [0.0, 0.0])
             sums[0] += 1
             sums[1] += (float(self._tree.lower[node]) - sums[1]) / sums[0]
 
     def __call__(self, node: int) -> float:
-        """The prediction."""
         sums = self._bins.get(self._bin.get(node, (0, 0)))
         return float(self._tree.upper[node]) if sums is None else sums[1]
 
@@ -118,11 +115,10 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor, *, onward: bool 
 def _most_uncertain(
     tree: Tree, node: int, spread: Spread, action: int, allowed: float, met: set[int]
 ) -> tuple[int, float]:
-    """The edge of an action with the most probable gap beyond what is allowed, and its probability.
+    """The edge of an action with the most probable gap beyond what is allowed, and its probability, or 0 without a gap.
 
-    Where no gap is beyond that, the published rule would prefer the least probable edge; here it is the most
-    probable gap then. Where there is no gap at all, the probability is given as 0. Edges to nodes
-    that were ``met`` are left out.
+    Where no gap is beyond that, it is the most probable gap; the published rule would prefer the least probable edge.
+    Edges to nodes that were ``met`` are left out.
     """
     here, of = tree.edges_of(node), tree.of_action(node, action)
     chance = spread.probability[of]
