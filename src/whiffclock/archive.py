@@ -113,13 +113,6 @@ def require_plausible(unpacked: int, path: Path, what: str = "its contents", oth
     require(unpacked <= _TIMES * there, f"{claim}, and the file has {there:,} bytes.")
 
 
-def array_names(path: Path) -> list[str]:
-    """Names of the arrays in ``path``."""
-    require_file(path)
-    with reading(path, "a file of arrays"), zipfile.ZipFile(path) as archive:
-        return [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
-
-
 def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict[str, np.ndarray]:
     """All arrays of ``path``, or ``only`` some; it should be ``what`` (such as "a whiffclock policy").
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import os
 import uuid
+import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property
@@ -50,7 +51,8 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
     if not os.path.isdir(path):
         require_file(path, "plume file")
     with reading(path, "a readable plume file"), naming(path), ExitStack() as files:
-        found = _opener(path)(path, settings.key, files)
+        with warnings.catch_warnings(action="ignore"):  # such as files in a Zarr store that are no part of it
+            found = _opener(path)(path, settings.key, files)
         plume = _plume(path, found, settings)
         as_stored = ReadSettings(key=settings.key, environments=settings.environments)
         if found.fingerprint:

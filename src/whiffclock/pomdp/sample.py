@@ -60,16 +60,19 @@ class Predictor:
         self._bin: dict[int, tuple[int, int]] = {}
 
     def visit(self, node: int, entropy: float) -> None:
+        """Put a node into its bin."""
         if node not in self._bin:
             self._bin[node] = int(self._tree.upper[node] // self._width), int(2 * entropy)
 
     def learn(self, node: int) -> None:
+        """A node's lower bound after a backup."""
         if node in self._bin:
             sums = self._bins.setdefault(self._bin[node], [0.0, 0.0])
             sums[0] += 1
             sums[1] += (float(self._tree.lower[node]) - sums[1]) / sums[0]
 
     def __call__(self, node: int) -> float:
+        """The prediction."""
         sums = self._bins.get(self._bin.get(node, (0, 0)))
         return float(self._tree.upper[node]) if sums is None else sums[1]
 
