@@ -61,10 +61,8 @@ class Plume:
         inside = 0 <= x < length and 0 <= y < width
         self._require(inside, f"the source ({x}, {y}) lies outside the grid of {length} x {width} cells.")
         object.__setattr__(self, "origin", self.origin.encode("utf-8", "replace").decode())  # as all files can hold it
-        short = len(self.origin) <= MOST_CHARACTERS
-        require(
-            short, f"The origin of a plume has {len(self.origin):,} characters, and {MOST_CHARACTERS:,} are allowed."
-        )
+        count, allowed = len(self.origin), f"{MOST_CHARACTERS:,} are allowed"
+        require(count <= MOST_CHARACTERS, f"The origin of a plume has {count:,} characters, and {allowed}.")
         highest, fingerprint, whiffs = self._survey()
         object.__setattr__(self, "highest", highest)
         object.__setattr__(self, "fingerprint", fingerprint)

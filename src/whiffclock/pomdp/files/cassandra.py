@@ -73,11 +73,11 @@ class _Reader(Words):
                 if not self._read_cells():
                     self._read_entry()
         transition, observation = (self._by_action(letter) for letter in "TO")
-        names = (tuple(self.names[kind]) for kind in _KINDS)
+        states, actions, observations = (tuple(self.names[kind]) for kind in _KINDS)
         with naming(self.source.path):
             rewards = [self._reward(*tables) for tables in enumerate(zip(transition, observation, strict=True))]
-            reward = self.sign * np.array(rewards)
-            return TabularModel(transition, observation, reward, self.start, self.discount, *names)
+            tables = transition, observation, self.sign * np.array(rewards), self.start
+            return TabularModel(*tables, self.discount, states, actions, observations)
 
     # Words
 
