@@ -7,7 +7,7 @@ array is read as zeros, and a pipe waits forever.
 from pathlib import Path
 from typing import Any
 
-from whiffclock.archive import reading, require_file
+from whiffclock.disk import reading, require_file
 from whiffclock.params import require
 
 #: Most levels of groups in groups.

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, reading, require_npy
+from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, require_npy
+from whiffclock.disk import reading
 from whiffclock.environments import NONE, parse_environments
 from whiffclock.hdf5 import DEEPEST, require_hdf5
 from whiffclock.params import require

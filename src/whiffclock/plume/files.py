@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import naming, reading, require_file, require_plausible
+from whiffclock.disk import naming, reading, require_file, require_plausible
 from whiffclock.environments import Environments
 from whiffclock.params import InputError, require
 from whiffclock.plume.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr

@@ -24,18 +24,8 @@ from typing import Any, TypedDict
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import (
-    DIGEST,
-    LABEL,
-    first_line,
-    leftovers,
-    read_json,
-    read_label,
-    read_npz,
-    require_digest,
-    require_replaceable,
-    write_npz,
-)
+from whiffclock.archive import DIGEST, LABEL, read_json, read_label, read_npz, require_digest, write_npz
+from whiffclock.disk import first_line, leftovers, require_replaceable
 from whiffclock.params import InputError, convert, require
 
 #: Increased when the result of a description, or its layout, changes.

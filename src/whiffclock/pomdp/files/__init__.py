@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from whiffclock.archive import require_file
+from whiffclock.disk import require_file
 from whiffclock.params import require
 from whiffclock.pomdp.files.cassandra import read_pomdp
 from whiffclock.pomdp.files.pomdpx import read_pomdpx

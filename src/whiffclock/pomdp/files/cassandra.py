@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from whiffclock.archive import naming
+from whiffclock.disk import naming
 from whiffclock.pomdp.files.source import LARGEST, Source, Words
 from whiffclock.pomdp.files.tables import Diagonal, Table, require_probabilities
 from whiffclock.pomdp.tabular import SUM_TOLERANCE, TabularModel, outcomes

@@ -27,7 +27,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from whiffclock.archive import write_whole
+from whiffclock.disk import write_whole
 from whiffclock.params import require, require_memory
 from whiffclock.pomdp.files.source import Source, Words
 from whiffclock.pomdp.files.xmltree import Element, read_xml

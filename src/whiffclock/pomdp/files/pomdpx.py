@@ -45,7 +45,7 @@ from functools import partial
 
 import numpy as np
 
-from whiffclock.archive import naming
+from whiffclock.disk import naming
 from whiffclock.pomdp.files.factored import Factor, FactoredModel, Variable
 from whiffclock.pomdp.files.source import LARGEST, Source
 from whiffclock.pomdp.files.tables import Diagonal, Table, require_probabilities

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from whiffclock.archive import reading, require_file
+from whiffclock.disk import reading, require_file
 from whiffclock.params import InputError, require
 from whiffclock.pomdp.tabular import DISCOUNT
 

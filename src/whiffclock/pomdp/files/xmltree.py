@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
-from whiffclock.archive import first_line
+from whiffclock.disk import first_line
 from whiffclock.params import InputError
 from whiffclock.pomdp.files.source import Source
 
