@@ -46,7 +46,7 @@ def make_record() -> tuple[Plume, Found]:
     records = [plume.whiffs(threshold) for threshold in (THRESHOLD, WORLD.start_threshold)]
     light = plume.without_field()
     for record in records:
-        light.add_whiffs(record)
+        light.records[record.threshold] = record
     found = {"field": (plume.field.nbytes / 2**20, "MB"), "whiffs": (records[0].words.nbytes / 2**20, "MB")}
     return light, found | {"start_cells": (len(plume.starts(THRESHOLD, WORLD)), "cells")}
 

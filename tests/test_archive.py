@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from clock_settings import ClockSettings
 
-from whiffclock.archive import MOST_BYTES, leftovers, read_header, read_npz, write_npz, write_whole
+from whiffclock.archive import MOST_BYTES, read_header, read_npz, write_npz
 from whiffclock.cli.options import require_new
+from whiffclock.disk import leftovers, write_whole
 from whiffclock.params import InputError
 
 

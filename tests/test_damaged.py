@@ -22,16 +22,9 @@ import zarr
 from typer.testing import CliRunner
 
 from whiffclock.agents.files import load_policy
-from whiffclock.archive import (
-    DIGEST,
-    digest_of,
-    read_npz,
-    read_toml,
-    reading,
-    require_file,
-    write_npz,
-)
+from whiffclock.archive import DIGEST, digest_of, read_npz, write_npz
 from whiffclock.cli import app
+from whiffclock.disk import read_toml, reading, require_file
 from whiffclock.memory import clock
 from whiffclock.netcdf import write_dataset
 from whiffclock.paper.dataset import Datasets

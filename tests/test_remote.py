@@ -314,7 +314,7 @@ def test_settings_that_contradict_each_other(settings, problem):
 def test_a_plume_without_its_field_has_the_whiffs_it_was_given(plume):
     light = plume.without_field()
     assert light == plume
-    light.add_whiffs(plume.whiffs(3e-6))
+    light.records[3e-6] = plume.whiffs(3e-6)
     assert np.array_equal(light.whiffs(3e-6).words, plume.whiffs(3e-6).words)
     with pytest.raises(InputError, match="concentrations of this plume are in another process"):
         light.whiffs(5e-6)

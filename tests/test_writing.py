@@ -10,9 +10,10 @@ import time
 import numpy as np
 import pytest
 
-from whiffclock import archive
-from whiffclock.archive import leftovers, require_writable, temporary_place, write_npz, write_whole
+from whiffclock import disk
+from whiffclock.archive import write_npz
 from whiffclock.cli import app
+from whiffclock.disk import leftovers, require_writable, temporary_place, write_whole
 from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError
@@ -24,7 +25,7 @@ WHIFFCLOCK = (sys.executable, "-m", "whiffclock")
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from whiffclock.archive import write_whole
+from whiffclock.disk import write_whole
 def write(file):
     file.write(b"half")
     file.flush()
@@ -52,7 +53,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path, monkeypa
     assert left.exists()  # its writer lives, old as it is
     writer.kill()
     writer.communicate()
-    monkeypatch.setattr(archive, "_cleaned", set())
+    monkeypatch.setattr(disk, "_cleaned", set())
     os.utime(left, (then := time.time() - 2 * 86400, then))
     write_whole(tmp_path / "b.npz", lambda file: file.write(b"b"))
     assert [path.name for path in tmp_path.iterdir()] == ["b.npz"]
@@ -87,8 +88,8 @@ def test_a_folder_to_which_threads_still_write_is_removed(tmp_path, monkeypatch)
             (path / "late").unlink()
             path.rmdir()
 
-    monkeypatch.setattr(archive.shutil, "rmtree", rmtree)
-    monkeypatch.setattr(archive, "_PAUSE", 0)
+    monkeypatch.setattr(disk.shutil, "rmtree", rmtree)
+    monkeypatch.setattr(disk, "_PAUSE", 0)
     with pytest.raises(KeyboardInterrupt), temporary_place(tmp_path / "a.zarr", folder=True):
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
@@ -210,7 +211,7 @@ def test_a_process_that_is_killed_between_two_steps_loses_at_most_the_new_folder
     assert done.returncode == 9
     for left in tmp_path.iterdir():
         aged(left)
-    monkeypatch.setattr(archive, "_cleaned", set())
+    monkeypatch.setattr(disk, "_cleaned", set())
     write_whole(tmp_path / "b", lambda file: None)
     (kept,) = (left for left in tmp_path.iterdir() if left.name != "b")
     assert read_plume(kept) == plume

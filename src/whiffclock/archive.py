@@ -1,111 +1,27 @@
-"""Files of named arrays (``.npz``): written whole or not at all, checked when read, never pickled.
+"""Files of named arrays (``.npz``): checked when read, never pickled, with a digest."""
 
-A file is written under a hidden name beside its own and then renamed, so that there is the old one or the new one.
-
-For files of every kind: what is not a regular file is not opened (:func:`require_file`), sizes are checked before
-anything is unpacked (:func:`require_plausible`), and whatever goes wrong becomes one sentence (:func:`reading`).
-"""
-
-import errno
 import hashlib
 import io
 import math
 import os
-import shutil
-import stat
-import time
 import zipfile
-import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 
+from whiffclock.disk import first_line, reading, require_file, require_plausible, write_whole
 from whiffclock.params import MOST_BYTES, InputError, T, convert, require
 
-#: From this size on, contents may be at most this many times as large as their file.
-_LARGE, _TIMES = 2**30, 1000
-_LONGEST_TOML = 2**20
 _LONGEST_NPY_HEADER = 10_240  # more than numpy accepts
 _NPY_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _ZIP_END, _ZIP_END_BYTES, _LONGEST_LABEL = b"PK\5\6", 22, 65_535  # what a zip file ends with, before its comment
-#: Seconds after which what is not finished counts as left by a writer that was killed.
-_DAY = 86_400.0
-_TRIES, _PAUSE = 50, 0.1
-_cleaned: set[Path] = set()
 #: The array with the digest of all others in its file, and the text that is the comment of the zip file.
 DIGEST, LABEL = "digest", "label"
 #: What the digest at the end of a file begins with, and how long it is.
 _END, _END_BYTES = b"whiffclock ", 43
-
-
-def require_file(path: Path, what: str = "file") -> None:
-    """Refuse what is not a regular file before it is opened: a pipe may wait forever, a device may never end."""
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
-        raise InputError(
-            f"There is no {what} at {path}." if missing else f"{path} cannot be read: {error.strerror}."
-        ) from error
-    except ValueError as error:
-        raise InputError(f"There is no {what} at {str(path)!r}.") from error
-    require(not stat.S_ISDIR(mode), f"{path} is a folder, not a file.")
-    require(stat.S_ISREG(mode), f"{path} is not a regular file.")
-
-
-@contextmanager
-def reading(path: Path, what: str) -> Iterator[None]:
-    """Any error while reading ``path``, which should be ``what``, becomes one sentence that names it.
-
-    Libraries raise nearly any error when a file is damaged, so use it only around reading.
-    """
-    try:
-        yield
-    except InputError as error:
-        if str(path) in str(error):
-            raise
-        raise InputError(f"{path} is not {what}, or it is damaged: {first_line(error)}.") from error
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno and error.strerror == os.strerror(error.errno):
-            raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-        raise InputError(f"{path} is not {what}, or it is damaged{_reason(error)}.") from error
-
-
-def _reason(error: Exception) -> str:
-    """Why a file cannot be read, after a colon; empty if the error gives no reason."""
-    text = str(error)
-    if isinstance(error, EOFError) or "truncated" in text:
-        return ": it is cut short"
-    if isinstance(error, zipfile.BadZipFile):
-        return ": its checksum is wrong" if "CRC" in text else ": it is not a whole zip file"
-    if isinstance(error, zlib.error):
-        return ": it cannot be unpacked"
-    if isinstance(error, MemoryError):
-        return ": it needs more memory than there is"
-    if isinstance(error, RecursionError):
-        return ": it is nested too deeply"
-    return ": its text is not UTF-8" if isinstance(error, UnicodeDecodeError) else ""
-
-
-def require_plausible(unpacked: int, path: Path, what: str = "its contents", others: Collection[Path] = ()) -> None:
-    """Refuse contents that are impossibly large for their files (or folder), before they are unpacked."""
-    if unpacked < _LARGE:
-        return
-    files = path.rglob("*") if path.is_dir() else [path, *others]
-    there = sum(file.stat().st_size for file in files if file.is_file())
-    claim = f"{what} should take {unpacked / 2**30:,.1f} GiB"
-    require(unpacked <= _TIMES * there, f"{claim}, and the file has {there:,} bytes.")
-
-
-def array_names(path: Path) -> list[str]:
-    """Names of the arrays in ``path``."""
-    require_file(path)
-    with reading(path, "a file of arrays"), zipfile.ZipFile(path) as archive:
-        return [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
 
 
 def read_npz(path: Path, what: str, only: Collection[str] | None = None) -> dict[str, np.ndarray]:
@@ -255,31 +171,6 @@ def read_json(text: np.ndarray | str, name: str) -> dict[str, Any]:
     return value
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The values in a TOML file; errors name the line."""
-    import tomllib
-
-    text = read_text(path, "TOML file", _LONGEST_TOML)
-    with reading(path, "a TOML file"):
-        try:
-            return tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{path} is not a TOML file: {first_line(error)}.") from error
-
-
-def read_text(path: Path, what: str, most: int) -> str:
-    """The text of a file in UTF-8, which should be a ``what`` of at most ``most`` bytes."""
-    require_file(path, what)
-    require(path.stat().st_size <= most, f"{path} is not a {what}: it has more than {most:,} bytes.")
-    with reading(path, f"a {what}"):
-        content = path.read_bytes()
-        try:
-            return content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = content.count(b"\n", 0, error.start) + 1
-            raise InputError(f"line {line} of its text is not UTF-8") from error
-
-
 def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = True) -> None:
     """Write ``path`` atomically, with a digest of the arrays; the bytes depend on the arrays alone.
 
@@ -298,121 +189,3 @@ def write_npz(path: Path, arrays: dict[str, np.ndarray], *, compress: bool = Tru
                     npy.write_array(member, np.asanyarray(values), allow_pickle=False)
 
     write_whole(path, write)
-
-
-def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write ``path`` atomically with ``write``, and wait until it is on disk.
-
-    Only a regular file at ``path``, or a link to one, is replaced: the link, not the file it points to.
-    """
-    try:
-        require_replaceable(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_place(path) as temporary:
-            with temporary.open("r+b") as file:
-                write(file)
-            put_in_place(temporary, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or first_line(error)}.") from error
-
-
-@contextmanager
-def temporary_place(path: Path, folder: bool = False) -> Iterator[Path]:
-    """A new, empty file or folder with a hidden name beside ``path``; if it still exists at the end, it is removed.
-
-    The first one in a folder also removes what killed writers left there.
-    """
-    if path.parent not in _cleaned:
-        _cleaned.add(path.parent)
-        for left in leftovers(path.parent):
-            _remove(left)
-    temporary = path.parent / f".{path.name[:50]}.{os.urandom(4).hex()}.partial"
-    try:
-        if folder:
-            temporary.mkdir()
-        else:
-            temporary.open("xb").close()
-        yield temporary
-    finally:
-        _remove(temporary)
-
-
-def put_in_place(temporary: Path, path: Path) -> None:
-    """Flush a file or a folder of files to disk, and rename it to ``path``."""
-    for file in sorted(temporary.rglob("*")) if temporary.is_dir() else [temporary]:
-        _flush(file)
-    if path.is_dir():
-        _exchange(temporary, path)
-    else:
-        os.replace(temporary, path)
-    _flush(path.parent)
-
-
-def _exchange(new: Path, old: Path) -> None:
-    """Replace a folder by one in a temporary folder; until that is done, the old one is only put aside.
-
-    If it fails, the old one comes back. If the process is killed between two lines, it keeps a name that
-    :func:`leftovers` does not know.
-    """
-    aside = new.parent.with_suffix(".replaced")
-    try:
-        old.rename(aside)
-        os.replace(new, old)
-    except BaseException:
-        if not os.path.lexists(old):
-            aside.rename(old)
-        raise
-    aside.rename(new)  # which is removed with its folder
-
-
-def leftovers(folder: Path, older_than: float = _DAY, pattern: str = ".*.????????.partial") -> list[Path]:
-    """Files and folders in ``folder`` that have not been finished for more than ``older_than`` seconds."""
-    found = []
-    for path in sorted(folder.glob(pattern)):
-        with suppress(OSError):  # gone
-            if time.time() - path.lstat().st_mtime > older_than and not path.is_symlink():
-                found.append(path)
-    return found
-
-
-def _remove(path: Path) -> None:
-    """Remove a file or a folder; other threads may still write to a folder for a moment."""
-    for _ in range(_TRIES):
-        if not path.is_dir() or path.is_symlink():
-            break
-        shutil.rmtree(path, ignore_errors=True)
-        if path.exists():
-            time.sleep(_PAUSE)
-    with suppress(OSError):
-        path.unlink()
-
-
-def _flush(path: Path) -> None:
-    """Wait until a file is on disk, or the list of files of a folder, which some systems cannot do."""
-    with suppress(OSError) if path.is_dir() else nullcontext():
-        descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows asks for write access
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def require_replaceable(path: Path) -> None:
-    """Refuse to replace devices, pipes, folders and links to them."""
-    with suppress(OSError):  # nothing is there, or a link to nothing
-        regular = stat.S_ISREG(path.stat().st_mode)
-        require(regular, f"{path} cannot be written: it exists and is not a regular file.")
-
-
-def require_writable(folder: Path) -> None:
-    """Refuse an output folder that cannot be written, before any work is done."""
-    nearest = folder
-    while not nearest.exists() and not nearest.is_symlink() and nearest != nearest.parent:
-        nearest = nearest.parent
-    require(nearest.is_dir(), f"{folder} cannot be written: {nearest} is not a folder.")
-    require(os.access(nearest, os.W_OK | os.X_OK), f"{folder} cannot be written: no permission in {nearest}.")
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's message, without its full stop."""
-    return (str(error).splitlines() or ["unknown error"])[0].rstrip(".")

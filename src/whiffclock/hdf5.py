@@ -7,7 +7,7 @@ array is read as zeros, and a pipe waits forever.
 from pathlib import Path
 from typing import Any
 
-from whiffclock.archive import reading, require_file
+from whiffclock.disk import reading, require_file
 from whiffclock.params import require
 
 #: Most levels of groups in groups.
@@ -26,7 +26,9 @@ def require_hdf5(path: Path, what: str, virtual: bool = True) -> list[Path]:
         return f"{path} has groups in groups, more than {DEEPEST} levels." if name.count("/") >= DEEPEST else None
 
     def check(name: str, item: Any) -> None:
-        _require_dimensions(name, item)
+        if "DIMENSION_LIST" in item.attrs:  # with more or fewer names than dimensions, HDF5 overwrites memory
+            named = item.attrs.get_id("DIMENSION_LIST").shape
+            require(named == (len(getattr(item, "shape", None) or ()),), f"the dimensions of {name} are damaged")
         if isinstance(item, h5py.Dataset):
             inside = not item.external
             require(inside, f"{path}: the values of {name} are in a file of no format, which is not read.")
@@ -40,13 +42,6 @@ def require_hdf5(path: Path, what: str, virtual: bool = True) -> list[Path]:
         require(wrong is None, str(wrong))
         opened.visititems(check)
     return sorted(sources)
-
-
-def _require_dimensions(name: str, item: Any) -> None:
-    """Refuse an array with more or fewer names of dimensions than dimensions, with which HDF5 overwrites memory."""
-    if "DIMENSION_LIST" in item.attrs:
-        named = item.attrs.get_id("DIMENSION_LIST").shape
-        require(named == (len(getattr(item, "shape", None) or ()),), f"the dimensions of {name} are damaged")
 
 
 def _sources(path: Path, name: str, array: Any, what: str) -> set[Path]:

@@ -10,8 +10,8 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -110,20 +110,13 @@ def _cache(function: Callable, calls: tuple[str, ...]) -> _Cache:
     except RuntimeError:  # neither beside the package nor in the home folder
         folder = str(_temporary_folder())
         _say(f"compiled functions are cached in {folder}, since package and home folder are read-only")
-        with _cache_folder(folder):
-            return _Cache(function, calls)
-
-
-@contextmanager
-def _cache_folder(folder: str) -> Iterator[None]:
-    """Caches that are made here are in this folder; those of a user's own kernels stay where they are."""
-    with _turn:
-        before = config.CACHE_DIR  # type: ignore[attr-defined]
-        config.CACHE_DIR = folder  # type: ignore[attr-defined]
-        try:
-            yield
-        finally:
-            config.CACHE_DIR = before  # type: ignore[attr-defined]
+        with _turn:
+            before = config.CACHE_DIR  # type: ignore[attr-defined]
+            config.CACHE_DIR = folder  # type: ignore[attr-defined]
+            try:
+                return _Cache(function, calls)
+            finally:  # the caches of a user's own kernels stay where they are
+                config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
 def _temporary_folder() -> Path:

@@ -6,7 +6,8 @@ from typing import Any, BinaryIO, cast
 
 import xarray as xr
 
-from whiffclock.archive import append_digest, ends_with_digest, reading, require_file, require_plausible, write_whole
+from whiffclock.archive import append_digest, ends_with_digest
+from whiffclock.disk import reading, require_file, require_plausible, write_whole
 from whiffclock.hdf5 import require_hdf5
 from whiffclock.params import require
 

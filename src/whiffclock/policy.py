@@ -20,7 +20,8 @@ import msgspec
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import first_line, read_header, read_npz, require_digest, write_npz
+from whiffclock.archive import read_header, read_npz, require_digest, write_npz
+from whiffclock.disk import first_line
 from whiffclock.environments import trained_in
 from whiffclock.memory import Memory
 from whiffclock.params import InputError, WorldSettings, convert, require

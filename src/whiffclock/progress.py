@@ -28,11 +28,7 @@ class Bar:
     """
 
     def __init__(
-        self,
-        unit: str,
-        console: Console | None = None,
-        clock: Callable[[], float] = monotonic,
-        announce: bool = False,
+        self, unit: str, console: Console | None = None, clock: Callable[[], float] = monotonic, announce: bool = False
     ) -> None:
         from rich import progress as rp
         from rich.table import Column

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
-from whiffclock.archive import reading
+from whiffclock.disk import reading
 from whiffclock.drawing import style
 from whiffclock.environments import PAPER, Environments, parse_environments
 from whiffclock.formatting import number

@@ -46,7 +46,8 @@ def evaluate(
 
     Example: whiffclock evaluate policies -e sparse
     """
-    from whiffclock.archive import require_writable, write_npz
+    from whiffclock.archive import write_npz
+    from whiffclock.disk import require_writable
     from whiffclock.runs.comparison import find_policies
 
     found = find_policies(policies)

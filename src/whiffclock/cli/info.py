@@ -85,9 +85,10 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
 
 def is_policy(file: Path) -> bool:
     """Whether the file has a policy's header; other faults are reported by the reader."""
-    from whiffclock.archive import array_names
+    from whiffclock.archive import read_npz
 
-    return file.is_file() and zipfile.is_zipfile(file) and "header" in array_names(file)
+    zipped = file.is_file() and zipfile.is_zipfile(file)
+    return zipped and "header" in read_npz(file, "a whiffclock policy", only=["header"])
 
 
 def policy_facts(file: Path) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def say(line: str) -> None:
 def require_new(path: Path | None, force: bool) -> None:
     """Refuse, before any work, to replace a file without --force, or to write where that is not possible."""
     if path is not None:
-        from whiffclock.archive import require_replaceable, require_writable
+        from whiffclock.disk import require_replaceable, require_writable
 
         if path.suffix != ".zarr":  # a folder
             require_replaceable(path)

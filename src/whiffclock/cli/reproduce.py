@@ -35,7 +35,7 @@ def reproduce(
 
     Example: whiffclock reproduce --profile standard --only fig3,fig7
     """
-    from whiffclock.archive import require_writable
+    from whiffclock.disk import require_writable
     from whiffclock.paper.ensembles import Study
     from whiffclock.paper.page.report import require_report
     from whiffclock.paper.profiles import profile_named

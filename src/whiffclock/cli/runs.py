@@ -115,7 +115,7 @@ def export(
 
     Example: whiffclock runs export data --profile quick --store demo/runs
     """
-    from whiffclock.archive import require_writable
+    from whiffclock.disk import require_writable
     from whiffclock.paper.ensembles import Study
     from whiffclock.paper.profiles import profile_named
     from whiffclock.paper.reproduce import outlook, parse_figures, reproduce

@@ -44,7 +44,7 @@ def run_sweep(
 
     Example: whiffclock sweep examples/clock_length.toml --dry-run
     """
-    from whiffclock.archive import require_replaceable, require_writable
+    from whiffclock.disk import require_replaceable, require_writable
     from whiffclock.netcdf import write_dataset
     from whiffclock.runs.jobs import JobFolder
     from whiffclock.runs.sweep import Sweep, results_in
@@ -85,7 +85,7 @@ def plot(
 
     Example: whiffclock sweep plot clock_length/sweep.nc --metric f+
     """
-    from whiffclock.archive import require_writable
+    from whiffclock.disk import require_writable
     from whiffclock.drawing.pictures import arranged, write_picture
     from whiffclock.sweep_plots import METRICS, choose, draw_lines, draw_map, load_sweep
 

@@ -48,8 +48,8 @@ def train(
 
     Example: whiffclock train -e sparse --tau 10 --seeds 5 --episodes 300000
     """
-    from whiffclock.archive import require_writable
     from whiffclock.arguments import memory_of, seeds_of, taus_of
+    from whiffclock.disk import require_writable
     from whiffclock.runs.jobs import execute, missing, run, work_in
     from whiffclock.runs.kinds import Train
     from whiffclock.runs.training import PolicyFolder, TauScan, with_chosen_tau

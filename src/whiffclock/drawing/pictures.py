@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from whiffclock.archive import write_whole
+from whiffclock.disk import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from whiffclock.archive import read_toml
+from whiffclock.disk import read_toml
 from whiffclock.params import Settings, convert, require
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.statistics import count_start_cells, whiff_map

@@ -3,7 +3,6 @@
 What must be closed after reading is entered in ``files``.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -12,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, reading, require_npy
+from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, require_npy
+from whiffclock.disk import reading
 from whiffclock.environments import NONE, parse_environments
 from whiffclock.hdf5 import DEEPEST, require_hdf5
 from whiffclock.params import require
@@ -70,8 +70,7 @@ def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of one of our files, all of them, and as they were written."""
     missing = [name for name in ("origin", "fingerprint", "source", "whiffclock_version") if name not in found]
     require(not missing, f"it was written by whiffclock, and has no attribute {', '.join(missing)}.")
-    texts = (str(found[name]) for name in ("origin", "fingerprint", "whiffclock_version"))
-    origin, fingerprint, version = texts
+    origin, fingerprint, version = (str(found[name]) for name in ("origin", "fingerprint", "whiffclock_version"))
     source, environments = np.atleast_1d(found["source"]).tolist(), str(found.get("environments", ""))
     again = described(origin, fingerprint, source, version, environments)
     require(found.get(DIGEST) in (None, again[DIGEST]), "its attributes do not agree with their digest.")  # older: none
@@ -137,8 +136,7 @@ def open_netcdf(path: Path, key: str | None, files: ExitStack) -> Found:
     if engine == "h5netcdf":
         ends_with_digest(path)
         others = require_hdf5(path, "a readable plume file")
-    with warnings.catch_warnings(action="ignore"):
-        data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
+    data = xarray.open_dataset(path, engine=engine, decode_times=False, cache=False)
     return replace(_from_dataset(path, files.enter_context(data), key), others=others)
 
 
@@ -153,23 +151,20 @@ def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
     import zarr
 
     try:
-        with warnings.catch_warnings(action="ignore"):
-            raw = xarray.open_dataset(path, engine="zarr", decode_cf=False, cache=False, consolidated=False)
-            for variable in raw.variables.values():
-                if not variable.attrs.get("_FillValue", 1):  # in version 2 zeros are the default of Zarr, not missing
-                    del variable.attrs["_FillValue"]
-            data = xarray.decode_cf(raw, decode_times=False)
+        raw = xarray.open_dataset(path, engine="zarr", decode_cf=False, cache=False, consolidated=False)
+        for variable in raw.variables.values():
+            if not variable.attrs.get("_FillValue", 1):  # in version 2 zeros are the default of Zarr, not missing
+                del variable.attrs["_FillValue"]
+        data = xarray.decode_cf(raw, decode_times=False)
     except (KeyError, ValueError, FileNotFoundError):  # no dimension names, or a single array
         data = xarray.Dataset()
     if data.variables:
         return _from_dataset(path, files.enter_context(data), key)
-    with warnings.catch_warnings(action="ignore"):
-        node = zarr.open(path, mode="r")
+    node = zarr.open(path, mode="r")
     if isinstance(node, zarr.Array):
         require(key is None, f"{path} holds one array without a name; leave out the key {key!r}.")
         return Found(str(path), node, shape_axes(node.shape), node.chunks)
-    with warnings.catch_warnings(action="ignore"):  # about files in a store that are no part of it
-        arrays = {name: item for name, item in node.members(max_depth=DEEPEST) if isinstance(item, zarr.Array)}
+    arrays = {name: item for name, item in node.members(max_depth=DEEPEST) if isinstance(item, zarr.Array)}
     name = choose_key(path, key, arrays)
     array = arrays[name]
     known = _known(path, name, dict(array.attrs), dict(node.attrs))

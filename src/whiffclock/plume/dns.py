@@ -105,10 +105,7 @@ def power(value: float) -> str:
 def beside_dns(statistics: PlumeStatistics) -> list[Row]:
     """Compare a plume's statistics at 3e-6 with those of the DNS slice."""
     seen = statistics.threshold
-    require(
-        seen == THRESHOLD,
-        f"The DNS statistics are at the threshold {THRESHOLD:g}, these at {seen:g}.",
-    )
+    require(seen == THRESHOLD, f"The DNS statistics are at the threshold {THRESHOLD:g}, these at {seen:g}.")
     known = statistics.environments == PAPER
     require(known, f"The DNS is known in {', '.join(PAPER)}; these statistics are in other environments.")
     return [quantity.beside(statistics) for group in GROUPS for quantity in group]

@@ -13,25 +13,24 @@ from __future__ import annotations
 import math
 import os
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import warnings
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import reading, require_file, require_plausible
+from whiffclock.disk import naming, reading, require_file, require_plausible
 from whiffclock.environments import Environments
 from whiffclock.params import InputError, require
 from whiffclock.plume.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.plume.plume import Plume
+from whiffclock.plume.whiffs import Field
 from whiffclock.plume.writing import write_plume
-
-if TYPE_CHECKING:
-    from whiffclock.plume.whiffs import Field
 
 __all__ = ["ReadSettings", "read_plume", "write_plume"]
 
@@ -51,8 +50,9 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
     settings = settings or ReadSettings()
     if not os.path.isdir(path):
         require_file(path, "plume file")
-    with reading(path, "a readable plume file"), _named(path), ExitStack() as files:
-        found = _opener(path)(path, settings.key, files)
+    with reading(path, "a readable plume file"), naming(path), ExitStack() as files:
+        with warnings.catch_warnings(action="ignore"):  # such as files in a Zarr store that are no part of it
+            found = _opener(path)(path, settings.key, files)
         plume = _plume(path, found, settings)
         as_stored = ReadSettings(key=settings.key, environments=settings.environments)
         if found.fingerprint:
@@ -65,15 +65,6 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
         if not isinstance(plume.field, np.ndarray):
             files.pop_all()  # it stays in its file
         return plume
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Add the name of the file to errors about a plume."""
-    try:
-        yield
-    except InputError as error:
-        raise error if str(path) in str(error) else InputError(f"{path}: {error}") from error
 
 
 def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:

@@ -50,9 +50,8 @@ class ReadSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         named = self.axes is None or sorted(self.axes) == ["t", "x", "y"]
-        require(
-            named, f"The axes are {shown(self.axes)}; they must be the letters t, x and y in some order, such as tyx."
-        )
+        must = "they must be the letters t, x and y in some order, such as tyx"
+        require(named, f"The axes are {shown(self.axes)}; {must}.")
         some = self.first >= 0 and (self.end is None or self.end > self.first)
         require(some, f"The snapshots are {self.first}:{self.end}; they must be FIRST:END with 0 <= FIRST < END.")
         x0, x1, y0, y1 = self.crop or (0, 1, 0, 1)

@@ -6,18 +6,14 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whiffclock.environments import NONE, PAPER, Environments
 from whiffclock.params import InputError, WorldSettings, require, require_memory, require_threshold
 from whiffclock.plume.layouts import named_axes
-from whiffclock.plume.whiffs import Whiffs, single, start_cells, threshold_field, time_chunks
-
-if TYPE_CHECKING:
-    from whiffclock.plume.whiffs import Field
-
+from whiffclock.plume.whiffs import Field, Whiffs, single, start_cells, threshold_field, time_chunks
 
 #: Longest origin of a plume.
 MOST_CHARACTERS = 2000
@@ -29,11 +25,6 @@ class Absent:
 
     shape: tuple[int, ...]
     dtype: np.dtype
-
-    @property
-    def chunks(self) -> tuple[tuple[int, ...], ...]:
-        """One chunk."""
-        return tuple((size,) for size in self.shape)
 
     def __getitem__(self, index: object) -> np.ndarray:
         raise InputError("The concentrations of this plume are in another process; here it has only whiffs.")
@@ -58,7 +49,7 @@ class Plume:
     part_of: str = ""  # fingerprint of the whole record, where this is a part of it
     highest: float = dataclasses.field(init=False)  # concentration
     fingerprint: str = dataclasses.field(init=False)  # changes with any value, and with the source
-    _whiffs: dict[float, Whiffs] = dataclasses.field(default_factory=dict)
+    records: dict[float, Whiffs] = dataclasses.field(default_factory=dict)  # whiffs by threshold, each made once
 
     def __post_init__(self) -> None:
         shape, kind = self.field.shape, self.field.dtype
@@ -70,10 +61,8 @@ class Plume:
         inside = 0 <= x < length and 0 <= y < width
         self._require(inside, f"the source ({x}, {y}) lies outside the grid of {length} x {width} cells.")
         object.__setattr__(self, "origin", self.origin.encode("utf-8", "replace").decode())  # as all files can hold it
-        short = len(self.origin) <= MOST_CHARACTERS
-        require(
-            short, f"The origin of a plume has {len(self.origin):,} characters, and {MOST_CHARACTERS:,} are allowed."
-        )
+        count, allowed = len(self.origin), f"{MOST_CHARACTERS:,} are allowed"
+        require(count <= MOST_CHARACTERS, f"The origin of a plume has {count:,} characters, and {allowed}.")
         highest, fingerprint, whiffs = self._survey()
         object.__setattr__(self, "highest", highest)
         object.__setattr__(self, "fingerprint", fingerprint)
@@ -147,30 +136,23 @@ class Plume:
         return Plume(self.field[first:end], self.source, origin, held_out_from, *whole)
 
     def without_field(self) -> Plume:
-        """The same plume without concentrations and whiffs, for another process; :meth:`add_whiffs` adds whiffs."""
-        light = object.__new__(Plume)
-        absent = {"field": Absent(self.field.shape, self.field.dtype), "_whiffs": {}}
-        vars(light).update(vars(self) | absent)
-        return light
+        """The same plume without concentrations and whiffs, for another process, which adds to its ``records``."""
+        return self._with(field=Absent(self.field.shape, self.field.dtype), records={})
 
     def with_environments(self, environments: Mapping[str, float]) -> Plume:
         """The same plume with other environments; whiff records are shared."""
+        return self._with(environments=Environments(environments).required())
+
+    def _with(self, **changes: Any) -> Plume:
+        """The same plume, whose concentrations need no second check, with some attributes changed."""
         other = object.__new__(Plume)
-        vars(other).update(vars(self) | {"environments": Environments(environments).required()})
+        vars(other).update(vars(self) | changes)
         return other
 
     def settle(self, world: WorldSettings | None = None) -> WorldSettings:
         """``world`` (default: the paper's) with the number of the sparsest environment where it says so."""
         world = world or WorldSettings()
         return world if world.settled else dataclasses.replace(world, start_threshold=self.environments.sparsest)
-
-    def has_whiffs(self, threshold: float) -> bool:
-        """Whether the whiff record at ``threshold`` has been made."""
-        return threshold in self._whiffs
-
-    def add_whiffs(self, record: Whiffs) -> None:
-        """Add a record of the same plume that another process made."""
-        self._whiffs[record.threshold] = record
 
     def reaches(self, threshold: float) -> bool:
         """Whether there is any whiff at ``threshold``."""
@@ -180,13 +162,13 @@ class Plume:
         """The packed whiff record at ``threshold``, a concentration or the name of an environment; made once."""
         if isinstance(threshold, str):
             threshold = self.environments.threshold_of(threshold)
-        if threshold not in self._whiffs:
+        if threshold not in self.records:
             require_threshold(threshold)
             require(bool(single(threshold) > 0), f"The threshold is {threshold:g}; in single precision, it is zero.")
             too_high = f"nothing reaches the threshold {threshold:g}, the highest concentration is {self.highest:g}"
             self._require(self.reaches(threshold), f"{too_high}; choose a lower threshold.")
-            self._whiffs[threshold] = threshold_field(self.field, threshold, self.source)
-        return self._whiffs[threshold]
+            self.records[threshold] = threshold_field(self.field, threshold, self.source)
+        return self.records[threshold]
 
     def starts(self, threshold: float, settings: WorldSettings) -> np.ndarray:
         """D_init, int32[n, 2], for a search in the environment at ``threshold`` (R10)."""

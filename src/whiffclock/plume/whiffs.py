@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -21,9 +21,8 @@ from whiffclock.world.episode import SourceRegion, World
 if TYPE_CHECKING:
     import dask.array
 
-    #: The field of a plume: an array in memory, or one that stays in its file.
-    Field = np.ndarray | dask.array.Array
-
+#: The field of a plume: an array in memory, or one that stays in its file.
+Field: TypeAlias = "np.ndarray | dask.array.Array"
 _WORD = 32
 _CHUNK_BYTES = 64 * 2**20
 
@@ -90,10 +89,9 @@ def single(values: Field | float) -> np.ndarray:
 
 def time_chunks(field: Field) -> Iterator[slice]:
     """Slices of the first axis, small enough to work on in memory."""
-    if isinstance(field, np.ndarray):
-        size = max(1, _CHUNK_BYTES // max(1, math.prod(field.shape[1:]) * field.itemsize))
-        ends = [*range(size, field.shape[0], size), field.shape[0]]
-    else:
+    size = max(1, _CHUNK_BYTES // max(1, math.prod(field.shape[1:]) * field.dtype.itemsize))
+    ends = [*range(size, field.shape[0], size), field.shape[0]]
+    if hasattr(field, "chunks"):
         ends = np.cumsum(field.chunks[0]).tolist()
     for first, end in pairwise([0, *ends]):
         yield slice(first, end)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import DIGEST, append_digest, first_line, put_in_place, temporary_place, write_npz
+from whiffclock.archive import DIGEST, append_digest, write_npz
+from whiffclock.disk import first_line, put_in_place, temporary_place
 from whiffclock.params import InputError, require
 from whiffclock.plume.containers import VARIABLE, described, is_zarr
 from whiffclock.plume.plume import Plume

@@ -1,10 +1,8 @@
 """Beliefs about where a hidden target is, and alpha vectors over the same cells.
 
-A belief is a list of cells and their weights. One step spreads it: every action moves each cell to its
-successor, the mass that reaches the target is removed, and every observation weighs the rest by its
-likelihood there. The result is one table with a row per cell that any child belief may occupy and a column
-per (action, observation). A column is a child, and its sum the probability of the observation; a product with
-a vector of values gives the values of all children.
+One step spreads a belief: every action moves each cell to its successor, the mass that reaches the target is removed,
+and every observation weighs the rest by its likelihood there. In the table that results, a column is a child, and its
+sum the probability of the observation; a product with a vector of values gives the values of all children.
 
 Layouts
 -------

@@ -1,14 +1,12 @@
 """A tabular POMDP, divided into blocks.
 
-A block is a set of states that contains every belief the agent can have while it is in it. The finest such
-sets are found from the tables: all states that are possible after an action and an observation belong together.
-What is fully observed (a robot's position) thereby splits the states into small blocks, whether or not the
-file says so (Ong, Png, Hsu and Lee 2010, call such models MOMDPs), and states that cannot be reached are left
-out.
+Blocks (see :mod:`whiffclock.pomdp.model`) are found from the tables: all states that are possible after an action and
+an observation belong together. What is fully observed thereby splits the states into small blocks, whether or not the
+file says so (Ong, Png, Hsu and Lee 2010, call such models MOMDPs), and states that cannot be reached are left out.
 
-The initial belief may contain more states than any later one. Then it has a block of its own, beside the
-others. Where the model names fully observed variables, these are seen before the first action, as in the
-reference solver: then the root is a first look (:attr:`BlockModel.looks_first`).
+An initial belief with more states than any later one has a block of its own. Where the model names fully observed
+variables, these are seen before the first action, as in the reference solver: then the root is a first look
+(:attr:`BlockModel.looks_first`).
 """
 
 import math
@@ -63,13 +61,14 @@ class BlockModel:
         self.n_actions = len(tables.actions)
         require(self.n_actions <= _MOST_ACTIONS, f"There are {self.n_actions} actions; the limit is {_MOST_ACTIONS}.")
         self.joint = joint_entries(tables)
-        self._seeds = _first_supports(tables)
+        support = np.flatnonzero(tables.initial > 0)
+        seen = np.zeros_like(support) if tables.visible is None else tables.visible[support]
+        self._seeds = [support[seen == value] for value in np.unique(seen)]  # possible states by first look
         self.looks_first = len(self._seeds) > 1
         home = closed_classes(self.joint, self.n_actions, self._seeds, merge_seeds=tables.visible is not None)
         order = np.argsort(home, kind="stable")[np.count_nonzero(home < 0) :]
         size = np.bincount(home[order])
         self.states = np.split(order, np.cumsum(size)[:-1])
-        support = np.sort(np.concatenate(self._seeds))
         first = home[support[0]]
         if self.looks_first or first < 0 or (home[support] != first).any():
             self.root_block = len(self.states)
@@ -89,7 +88,6 @@ class BlockModel:
         return sum(array.nbytes for array in chain(self.joint, *parts)) / 1e6
 
     def block(self, k: int) -> Block:
-        """A block."""
         if k not in self._computed:
             looks = self.looks_first and k == self.root_block
             self._computed[k] = self._look() if looks else self._steps(self.states[k])
@@ -174,13 +172,6 @@ class BlockModel:
         groups = tuple(zip(targets, np.split(order, begins[1:]), strict=True))
         arrays = first.astype(np.int64), row.astype(np.int32), column.astype(np.int32), np.ascontiguousarray(entry)
         return Block(own, np.ascontiguousarray(reward), edges, *arrays, groups, reach)
-
-
-def _first_supports(tables: TabularModel) -> list[np.ndarray]:
-    """Possible states before the first action: one set for each first look."""
-    support = np.flatnonzero(tables.initial > 0)
-    seen = np.zeros_like(support) if tables.visible is None else tables.visible[support]
-    return [support[seen == value] for value in np.unique(seen)]
 
 
 def joint_entries(tables: TabularModel) -> Joint:

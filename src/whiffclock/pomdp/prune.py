@@ -8,10 +8,8 @@ from whiffclock.pomdp.tree import Tree
 def prune(tree: Tree) -> int:
     """Keep the blind policies and the vector of each node; returns the number of dropped vectors.
 
-    A root that looks first has no vector of its own: its value is in those of its edges, which are kept.
-
-    An edge that loses its vector takes that of its child, if that was visited; else its node compares all
-    vectors again at its next visit.
+    A root that looks first has no vector of its own: its value is in those of its edges, which are kept. An edge that
+    loses its vector takes that of its child, if visited; else its node compares all vectors at its next visit.
     """
     used, first = tree.vectors.used, tree.vectors.first
     offset = np.cumsum(used) - used

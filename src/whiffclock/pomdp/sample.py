@@ -118,11 +118,10 @@ def by_bounds(tree: Tree, epsilon: float, predictor: Predictor, *, onward: bool 
 def _most_uncertain(
     tree: Tree, node: int, spread: Spread, action: int, allowed: float, met: set[int]
 ) -> tuple[int, float]:
-    """The edge of an action with the most probable gap beyond what is allowed, and its probability.
+    """The edge of an action with the most probable gap beyond what is allowed, and its probability, or 0 without a gap.
 
-    Where no gap is beyond that, the published rule would prefer the least probable edge; here it is the most
-    probable gap then. Where there is no gap at all, the probability is given as 0. Edges to nodes
-    that were ``met`` are left out.
+    Where no gap is beyond that, it is the most probable gap; the published rule would prefer the least probable edge.
+    Edges to nodes that were ``met`` are left out.
     """
     here, of = tree.edges_of(node), tree.of_action(node, action)
     chance = spread.probability[of]

@@ -72,13 +72,8 @@ class Solution:
 
     def to_dict(self) -> dict[str, Any]:
         """Summary in plain values."""
-        bounds = {"lower": self.lower, "upper": self.upper, "gap": self.upper - self.lower}
-        return {
-            **bounds,
-            **asdict(self.history[-1]),
-            "ended": self.ended,
-            "loose_first_bounds": self.loose_first_bounds,
-        }
+        how = {"ended": self.ended, "loose_first_bounds": self.loose_first_bounds}
+        return {"gap": self.upper - self.lower, **asdict(self.history[-1]), **how}
 
 
 def solve(

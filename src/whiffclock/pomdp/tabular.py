@@ -25,8 +25,7 @@ DISCOUNT = "it must lie between 0 and 1; for a task without discounting choose o
 class TabularModel:
     """A POMDP in tables; names are numbers where a model has none.
 
-    Where it has fully observed variables, ``visible`` is the joint value of them in each state. It is used to exchange
-    policies with solvers that factor it out; the solver here finds out by itself.
+    ``visible``, the joint value of the fully observed variables in each state, is for policies of other solvers.
     """
 
     transition: tuple[sp.csr_array, ...]  # by action, [state, next state]; rows sum to one
@@ -50,9 +49,8 @@ class TabularModel:
             _require_stochastic(self.transition[a], (n_states, n_states), f"transition of action {a}")
             _require_stochastic(self.observation[a], (n_states, n_observations), f"observation of action {a}")
         largest = float(np.abs(self.reward).max())
-        require(
-            largest <= _LARGEST_REWARD, f"A reward has the size {largest:g}; it must be at most {_LARGEST_REWARD:g}."
-        )
+        allowed = largest <= _LARGEST_REWARD
+        require(allowed, f"A reward has the size {largest:g}; it must be at most {_LARGEST_REWARD:g}.")
         proper = (self.initial >= 0).all() and abs(self.initial.sum() - 1) < SUM_TOLERANCE
         fits = self.initial.shape == (n_states,) and bool(proper)
         require(fits, f"The initial belief must be {n_states} probabilities that sum to one.")

@@ -65,9 +65,9 @@ def perform(
         _PLUMES.clear()
     plume = _PLUMES.setdefault(plume.fingerprint, plume)
     for threshold, record in words.items():
-        if not plume.has_whiffs(threshold):
+        if threshold not in plume.records:
             array = np.load(record) if isinstance(record, Path) else _writable(record)
-            plume.add_whiffs(Whiffs(array, plume.field.shape[2], threshold, plume.source))
+            plume.records[threshold] = Whiffs(array, plume.field.shape[2], threshold, plume.source)
     store = JobMemory({key: {name: _writable(a) for name, a in arrays.items()} for key, arrays in needed.items()})
     run(job, plume, store)
     return store[job.key], time.thread_time() - start

@@ -24,18 +24,8 @@ from typing import Any, TypedDict
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import (
-    DIGEST,
-    LABEL,
-    first_line,
-    leftovers,
-    read_json,
-    read_label,
-    read_npz,
-    require_digest,
-    require_replaceable,
-    write_npz,
-)
+from whiffclock.archive import DIGEST, LABEL, read_json, read_label, read_npz, require_digest, write_npz
+from whiffclock.disk import first_line, leftovers, require_replaceable
 from whiffclock.params import InputError, convert, require
 
 #: Increased when the result of a description, or its layout, changes.
@@ -63,8 +53,8 @@ class Label:
 
     @cached_property
     def identity(self) -> str:
-        """Kind, format and description as one line."""
-        return canonical({"kind": self.kind, "format": self.format, "description": self.description})
+        """Kind, format and description as one line of JSON, the same for the same values."""
+        return _ENCODER.encode({"kind": self.kind, "format": self.format, "description": self.description})
 
     @cached_property
     def key(self) -> str:
@@ -73,7 +63,7 @@ class Label:
 
     def to_text(self) -> str:
         """The label in a record's file: two lines."""
-        return f"{self.identity}\n{canonical({'version': self.version})}"
+        return f"{self.identity}\n{_ENCODER.encode({'version': self.version})}"
 
     @classmethod
     def from_text(cls, text: str) -> Label:
@@ -255,11 +245,6 @@ def plain(value: Any) -> Any:
     simple = isinstance(value, bool | int | str)
     require(simple, f"A description has a value of type {type(value).__name__}; it needs plain values.")
     return value
-
-
-def canonical(value: Any) -> str:
-    """JSON that is the same for the same plain values."""
-    return _ENCODER.encode(value)
 
 
 def _or_none(read: Any, path: Path) -> Any:

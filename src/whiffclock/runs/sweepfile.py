@@ -22,7 +22,7 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from whiffclock.archive import first_line, read_text
+from whiffclock.disk import first_line, read_text
 from whiffclock.memory import MAKERS, parse_memory
 from whiffclock.params import (
     EvaluationSettings,

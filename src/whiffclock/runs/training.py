@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from whiffclock.agents.qlearning import sparse_share
-from whiffclock.archive import require_writable, write_npz
+from whiffclock.archive import write_npz
+from whiffclock.disk import require_writable
 from whiffclock.environments import PAPER, Environments
 from whiffclock.memory import Memory, make_memory
 from whiffclock.params import (

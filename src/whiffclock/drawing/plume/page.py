@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from whiffclock.archive import write_whole
+from whiffclock.disk import write_whole
 from whiffclock.drawing.plane import borders
 from whiffclock.drawing.style import colours
 from whiffclock.environments import PAPER

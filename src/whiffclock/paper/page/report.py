@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 import whiffclock
-from whiffclock.archive import require_replaceable, require_writable, write_whole
+from whiffclock.disk import require_replaceable, require_writable, write_whole
 from whiffclock.formatting import number, span
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS

@@ -105,16 +105,13 @@ class ChannelFlow:
 
     def step(self, dt: float) -> None:
         """Advance by ``dt`` snapshots."""
-        nu = self.nu
+        velocity, frame = (self.u, self.v, self.w), self.frame.astype(np.float32)
+        grid = self.dx, self.dy, self.dz, self.dzc
         self.push[:] = 0
         for gamma, zeta in zip(_GAMMA, _ZETA, strict=True):
-            flow.fill_ghosts(self.u, self.v, np.float32(-self.frame[0]), np.float32(-self.frame[1]))
-            flow.momentum(
-                self.u, self.v, self.w, np.float32(self.frame[0]), np.float32(self.frame[1]), self._drag, nu,
-                self.dx, self.dy, self.dz, self.dzc, *self._now,
-            )  # fmt: skip
-            stages = (*self._now, *self._before)
-            flow.accumulate(self.u, self.v, self.w, *stages, dt * gamma, dt * zeta)
+            flow.fill_ghosts(self.u, self.v, *-frame)
+            flow.momentum(*velocity, *frame, self._drag, self.nu, *grid, *self._now)
+            flow.accumulate(*velocity, *self._now, *self._before, dt * gamma, dt * zeta)
             self._now, self._before = self._before, self._now
             self._project()
             self._hold_flux()
@@ -131,8 +128,7 @@ class ChannelFlow:
 
     def _hold_flux(self) -> None:
         """Uniform force that keeps the mean wind; the velocity it adds is summed in ``push``."""
-        wind = self.settings.wind
-        targets = np.array([self.cosine, self.sine]) * wind - self.frame
+        targets = np.array([self.cosine, self.sine]) * self.settings.wind - self.frame
         for axis, component in enumerate((self.u, self.v)):
             mean = float(component[:, :, 1:-1].mean(axis=(0, 1), dtype=np.float64) @ self._share)
             component[:, :, 1:-1] += np.float32(targets[axis] - mean)

@@ -29,10 +29,8 @@ class Filaments:
     def release(self, flow: ChannelFlow, count: int, dt: float) -> None:
         """Add ``count`` new filaments, released uniformly within the last ``dt``."""
         source = np.array([[0.0, 0.0, self.settings.source_height]])
-        speed = np.empty((1, 3))
-        self._velocities(flow, source, speed)
         left = self.rng.random((count, 1)) * dt
-        fresh = source + speed * left
+        fresh = source + _velocities(flow, source) * left
         self.position = np.concatenate([self.position, fresh])
         self.age = np.concatenate([self.age, left[:, 0]])
         self.gust = np.concatenate([self.gust, self._gust_speed * self.rng.standard_normal((count, 3))])
@@ -44,13 +42,11 @@ class Filaments:
 
     def predict(self, flow: ChannelFlow) -> None:
         """Store the velocity at the start of a step."""
-        self._velocity = np.empty_like(self.position)
-        self._velocities(flow, self.position, self._velocity)
+        self._velocity = _velocities(flow, self.position)
 
     def correct(self, flow: ChannelFlow, dt: float) -> None:
         """Finish the step with the mean of the velocities at its start and at its end."""
-        end = np.empty_like(self.position)
-        self._velocities(flow, self.position + dt * self._velocity, end)
+        end = _velocities(flow, self.position + dt * self._velocity)
         kept = math.exp(-dt / self.settings.memory)
         fresh = self._gust_speed * math.sqrt(1 - kept**2)
         self.position += dt * (0.5 * (self._velocity + end) + self.gust)
@@ -77,8 +73,10 @@ class Filaments:
         concentration(self.position, variance, how.strength, how.slice_height, depth, 0, self.width // 2, out)
         return out
 
-    def _velocities(self, flow: ChannelFlow, position: np.ndarray, out: np.ndarray) -> None:
-        velocities(
-            flow.u, flow.v, flow.w, flow.heights, flow.faces, flow.dx, flow.dy, *flow.frame, *flow.shift,
-            flow.cosine, flow.sine, position, out,
-        )  # fmt: skip
+
+def _velocities(flow: ChannelFlow, position: np.ndarray) -> np.ndarray:
+    """Velocity of the flow at each position."""
+    out, grid = np.empty_like(position), (flow.heights, flow.faces, flow.dx, flow.dy)
+    frame = *flow.frame, *flow.shift, flow.cosine, flow.sine
+    velocities(flow.u, flow.v, flow.w, *grid, *frame, position, out)
+    return out

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.archive import first_line, read_json, read_npz, reading, require_digest, write_npz
+from whiffclock.archive import read_json, read_npz, require_digest, write_npz
+from whiffclock.disk import first_line, reading
 from whiffclock.params import InputError, convert, require
 from whiffclock.plume.calibration import calibrate, read_target
 from whiffclock.plume.plume import Plume

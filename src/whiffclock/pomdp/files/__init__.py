@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from whiffclock.params import InputError
+from whiffclock.disk import require_file
+from whiffclock.params import require
 from whiffclock.pomdp.files.cassandra import read_pomdp
 from whiffclock.pomdp.files.pomdpx import read_pomdpx
 from whiffclock.pomdp.files.source import Source
@@ -13,10 +14,10 @@ _READERS = {".pomdp": read_pomdp, ".pomdpx": read_pomdpx}
 
 def read_model(path: Path) -> TabularModel:
     """The model in a ``.pomdp`` or ``.pomdpx`` file, or an :class:`InputError` that names the line at fault."""
-    source = Source(Path(path))
-    source.require_file()
-    reader = _READERS.get(Path(path).suffix.lower())
-    if reader is None:
-        raise InputError(f"{path} is not a model; its name must end in .pomdp or .pomdpx.")
+    path = Path(path)
+    require_file(path)
+    known = path.suffix.lower() in _READERS
+    require(known, f"{path} is not a model; its name must end in .pomdp or .pomdpx.")
+    source = Source(path)
     with source.bounded():
-        return reader(source)
+        return _READERS[path.suffix.lower()](source)

@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from whiffclock.disk import naming
 from whiffclock.pomdp.files.source import LARGEST, Source, Words
 from whiffclock.pomdp.files.tables import Diagonal, Table, require_probabilities
 from whiffclock.pomdp.tabular import SUM_TOLERANCE, TabularModel, outcomes
@@ -68,16 +69,14 @@ class _Reader(Words):
         self.start = self._read_start()
         self.tables = {letter: Table([len(self.names[kind]) for kind in _AXES[letter]]) for letter in "TO"}
         while self.at < len(self.words):
-            with self.source.named(self.line):
+            with naming(self.source.path, self.line):
                 if not self._read_cells():
                     self._read_entry()
         transition, observation = (self._by_action(letter) for letter in "TO")
-        with self.source.named():
-            rewards = [self._reward(*tables) for tables in enumerate(zip(transition, observation, strict=True))]
-        reward = self.sign * np.array(rewards)
         states, actions, observations = (tuple(self.names[kind]) for kind in _KINDS)
-        tables = transition, observation, reward, self.start
-        with self.source.named():
+        with naming(self.source.path):
+            rewards = [self._reward(*tables) for tables in enumerate(zip(transition, observation, strict=True))]
+            tables = transition, observation, self.sign * np.array(rewards), self.start
             return TabularModel(*tables, self.discount, states, actions, observations)
 
     # Words

@@ -27,7 +27,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from whiffclock.archive import write_whole
+from whiffclock.disk import write_whole
 from whiffclock.params import require, require_memory
 from whiffclock.pomdp.files.source import Source, Words
 from whiffclock.pomdp.files.xmltree import Element, read_xml
@@ -128,16 +128,10 @@ def _vector_lines(
         vector = np.full(n_hidden, floor, dtype=np.float64)
         vector[hidden] = values
         numbers = " ".join(map(repr, vector.tolist()))
-        if "e" in numbers:
-            numbers = " ".join(_decimal(value) for value in vector.tolist())
+        if "e" in numbers:  # not every reader knows exponents
+            numbers = " ".join(np.format_float_positional(value, trim="0") for value in vector)
         # the space: APPL's reader takes the last number together with whatever touches it
         yield f'<Vector action="{action}" obsValue="{visible}">{numbers} </Vector>\n'
-
-
-def _decimal(value: float) -> str:
-    """The shortest decimal that reads back as ``value``, without an exponent: not every reader knows those."""
-    text = repr(value)
-    return np.format_float_positional(value, trim="0") if "e" in text else text
 
 
 def _read_alpha(source: Source, blocks: np.ndarray) -> list[Plane]:

@@ -45,6 +45,7 @@ from functools import partial
 
 import numpy as np
 
+from whiffclock.disk import naming
 from whiffclock.pomdp.files.factored import Factor, FactoredModel, Variable
 from whiffclock.pomdp.files.source import LARGEST, Source
 from whiffclock.pomdp.files.tables import Diagonal, Table, require_probabilities
@@ -62,7 +63,7 @@ def read_pomdpx(source: Source) -> TabularModel:
     root = read_xml(source, "pomdpx", "a PomdpX file")
     root.only("Description", "Discount", "Variable", *_FUNCTIONS)
     model = _Reader(root).model()
-    with source.named():
+    with naming(source.path):
         return model.tables()
 
 
@@ -170,7 +171,7 @@ class _Reader:
         ]
         dashes = [size if word == "-" else 1 for word, size in zip(words, table.sizes, strict=True)]
         values = _values(given, dashes, table.sizes[-1])
-        with given.source.named(given.line):
+        with naming(given.source.path, given.line):
             table.set(box, values, given.line)
 
 
@@ -240,7 +241,7 @@ class _Diagram:
             require_probabilities(element.source, np.array([value]), element.line)
         box = [np.array([fixed[n]]) if n in fixed else np.arange(len(self.values[n])) for n in self.values]
         element.require(next(self.paths) <= _MOST_PATHS, f"a diagram has more than {_MOST_PATHS:,} paths.")
-        with element.source.named(element.line):
+        with naming(element.source.path, element.line):
             self.table.set(box, value, element.line)
 
     def _name(self, element: Element) -> str:

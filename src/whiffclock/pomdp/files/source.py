@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from whiffclock.archive import first_line, reading, require_file
+from whiffclock.disk import reading, require_file
 from whiffclock.params import InputError, require
 from whiffclock.pomdp.tabular import DISCOUNT
 
@@ -29,16 +29,12 @@ class Source:
 
     path: Path
 
-    def require_file(self) -> None:
-        """Refuse what is not a regular file, or too long a one: a pipe may wait for ever, a device may never end."""
+    def read_bytes(self) -> bytes:
+        """The whole file, which must be a regular one, not too long and not empty."""
         require_file(self.path)
         size = self.path.stat().st_size
         why = f"it has {size / 2**20:,.0f} MiB, and {LONGEST // 2**20} are allowed"
         require(size <= LONGEST, f"{self.path} is too long: {why}.")
-
-    def read_bytes(self) -> bytes:
-        """The whole file, which must be a regular one and not empty."""
-        self.require_file()
         with reading(self.path, "a text file"):
             content = self.path.read_bytes()
         require(bool(content.strip()), f"{self.path} is empty.")
@@ -61,17 +57,6 @@ class Source:
         """Refuse the file unless ``condition`` holds."""
         if not condition:
             self.refuse(line, reason)
-
-    @contextmanager
-    def named(self, line: int | None = None) -> Iterator[None]:
-        """Add the name of the file, and the line if that is known, to errors raised inside."""
-        try:
-            yield
-        except InputError as error:
-            if str(error).startswith(str(self.path)):
-                raise
-            where = self.path if line is None else f"{self.path}, line {line}"
-            raise InputError(f"{where}: {first_line(error)}.") from error
 
     @contextmanager
     def bounded(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
-from whiffclock.archive import first_line
+from whiffclock.disk import first_line
 from whiffclock.params import InputError
 from whiffclock.pomdp.files.source import Source
 
@@ -84,15 +84,12 @@ def read_xml(source: Source, root: str, what: str) -> Element:
     def end(_: str) -> None:
         open_elements.pop().text = "".join(texts.pop())
 
-    def text(content: str) -> None:
-        texts[-1].append(content)
-
     def entity(*_: object) -> None:
         source.refuse(parser.CurrentLineNumber, f"an entity is declared; {what} must not declare any.")
 
     parser.StartElementHandler = begin
     parser.EndElementHandler = end
-    parser.CharacterDataHandler = text
+    parser.CharacterDataHandler = lambda content: texts[-1].append(content)
     parser.EntityDeclHandler = entity
     try:
         parser.Parse(source.read_bytes(), True)
