@@ -15,7 +15,6 @@ from typing import Annotated, Any, TypeVar
 from whiffclock.memory import MAKERS, Memory, parse_memory
 from whiffclock.params import Settings, Valid, checked, require
 from whiffclock.plain_values import plain, shown
-from whiffclock.plume import Plume
 from whiffclock.policy import Policy, require_policy
 
 Kind = TypeVar("Kind", bound=Settings)
@@ -161,30 +160,6 @@ def _each_policy(given: Any) -> Iterator[Policy]:
         return
     require_policy(given)
     yield given
-
-
-def start_of(start: Sequence[int], plume: Plume) -> tuple[int, int, int]:
-    """Cell and snapshot at which a search starts: (x, y, snapshot).
-
-    Parameters
-    ----------
-    start
-        (x, y), which starts at snapshot 0, or (x, y, snapshot).
-    plume
-        The plume, whose grid and record it must lie in.
-
-    Returns
-    -------
-    tuple of int
-    """
-    snapshots, length, width = plume.field.shape
-    right = f"be (x, y) or (x, y, snapshot) within {length} x {width} cells and {snapshots} snapshots"
-    point = checked("start", start, Annotated[tuple[int, ...], Valid("The start is {}", must=right)])
-    ends = (length, width, snapshots)
-    inside = all(0 <= at < end for at, end in zip(point, ends, strict=False))
-    require(inside and len(point) in (2, 3), f"The start is {shown(point)}; it must {right}.")
-    x, y, snapshot = (*point, 0)[:3]
-    return x, y, snapshot
 
 
 def path_of(path: Path | str, name: str = "path") -> Path:
