@@ -15,14 +15,7 @@ from whiffclock.agents.bayes import BeliefPolicy
 from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, settings_of, taus_of
 from whiffclock.evaluation import Evaluation, own_horizon, require_fit
 from whiffclock.memory import Memory
-from whiffclock.params import (
-    BayesSettings,
-    EvaluationSettings,
-    LearningSettings,
-    WorldSettings,
-    checked,
-    require,
-)
+from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings, checked, require
 from whiffclock.plume import Plume
 from whiffclock.plume import files as plume_files
 from whiffclock.plume.layouts import ReadSettings

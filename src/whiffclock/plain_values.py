@@ -31,6 +31,9 @@ def fit_of(kind: Any) -> tuple[Fit, str]:
         count = None if ... in parts else len(parts)
         many = f"{word.removeprefix('a ')}s" if parts[0] in _SIMPLE else parts[0].__name__
         return partial(_sequence, fit, count), f"a sequence of {many if count is None else f'{count} {many}'}"
+    if get_origin(kind) is dict:
+        (name, _), (fit, word) = map(fit_of, parts)
+        return partial(_dictionary, name, fit), f"a dictionary of {word.removeprefix('a ')}s"
     return partial(_made, kind), f"{kind.__name__}, or a dictionary of such settings"
 
 
@@ -93,6 +96,10 @@ def _sequence(fit: Fit, count: int | None, value: Any) -> tuple[Any, ...]:
     value = plain(value)
     made = tuple(map(fit, _sure(value, isinstance(value, list | tuple | range))))
     return _sure(made, count in (None, len(made)))
+
+
+def _dictionary(name: Fit, fit: Fit, value: Any) -> dict[Any, Any]:
+    return {name(key): fit(one) for key, one in _sure(value, isinstance(value, Mapping)).items()}
 
 
 def _made(kind: Any, value: Any) -> Any:

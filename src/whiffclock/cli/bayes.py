@@ -12,12 +12,7 @@ from whiffclock.cli import options as opt
 from whiffclock.cli import pomdp as solver
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.help import App
-from whiffclock.params import (
-    BayesSettings,
-    EvaluationSettings,
-    WorldSettings,
-    require,
-)
+from whiffclock.params import BayesSettings, EvaluationSettings, WorldSettings, require
 
 bayes_app = App(help="Solve and evaluate Bayesian agents.")
 app.add_typer(bayes_app, name="bayes")

@@ -98,8 +98,8 @@ class Job:
         raise NotImplementedError
 
     def pack(self, result: Any) -> Arrays:
-        """A result that is kept, as named arrays."""
-        raise NotImplementedError
+        """A result that is kept, as named arrays; by default those of a policy."""
+        return result.to_arrays()
 
     def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> Any:
         """Inverse of :meth:`pack`, for the contents of ``path``."""

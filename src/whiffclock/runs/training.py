@@ -16,13 +16,7 @@ from whiffclock.agents.qlearning import sparse_share
 from whiffclock.archive import require_writable, write_npz
 from whiffclock.environments import PAPER, Environments
 from whiffclock.memory import Memory, make_memory
-from whiffclock.params import (
-    Count,
-    InputError,
-    LearningSettings,
-    Settings,
-    require,
-)
+from whiffclock.params import Count, InputError, LearningSettings, Settings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
 from whiffclock.progress import Bar

@@ -10,7 +10,6 @@ from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import with_options
 from whiffclock.cli.plume import plume_app
 from whiffclock.cli.plume.export import Files, read_and_written
-from whiffclock.formatting import nan_to_null
 
 
 @plume_app.command()
@@ -32,6 +31,7 @@ def calibrate(
     Example: whiffclock plume calibrate mine.npz matched.npz --target dns
     """
     from whiffclock.drawing.plume.tables import calibration_table
+    from whiffclock.formatting import nan_to_null
     from whiffclock.plume.calibration import before_and_after, read_target
     from whiffclock.plume.calibration import calibrate as run
     from whiffclock.plume.files import write_plume
