@@ -23,18 +23,7 @@ _Agents = Annotated[int, Valid("The number of agents is {}", ge=1, le=100_000)]
 
 
 def seeds_of(seeds: int | Sequence[int] | None, seed: int = 0) -> list[int]:
-    """The seed of each agent.
-
-    Parameters
-    ----------
-    seeds
-        Number of agents, or the seed of each; None for one agent.
-    seed
-        Seed of the first agent, unless each has its own.
-
-    Returns
-    -------
-    list of int
+    """The seed of each agent: ``seeds`` is their number (None: one), and ``seed`` the first; or each has its own.
 
     Examples
     --------
@@ -54,16 +43,7 @@ def seeds_of(seeds: int | Sequence[int] | None, seed: int = 0) -> list[int]:
 
 
 def taus_of(tau: int | Sequence[int] | str | None) -> tuple[int, ...] | None:
-    """Blank thresholds between modes; None if they are to be chosen by a scan.
-
-    Parameters
-    ----------
-    tau
-        One or several, as numbers or as text such as "5,20"; "auto" for a scan; None for a single mode.
-
-    Returns
-    -------
-    tuple of int, or None
+    """Blank thresholds between modes, from numbers or text; None if they are to be chosen by a scan, "auto".
 
     Examples
     --------
@@ -82,22 +62,10 @@ def taus_of(tau: int | Sequence[int] | str | None) -> tuple[int, ...] | None:
 
 
 def memory_of(memory: Memory | str | None, length: int, taus: tuple[int, ...] | None = (), **settings: bool) -> Memory:
-    """The memory of an agent.
+    """The memory of an agent: a memory, the one that a text such as "window:3" describes, or by default the clock.
 
-    Parameters
-    ----------
-    memory
-        A memory, or text such as "window:3"; None for the clock.
-    length
-        Number of states of its clock, where the memory does not say it.
-    taus
-        Blank thresholds, as :func:`taus_of` returns them.
-    **settings
-        Others of the clock: ``split_zero``, ``literal_tau``.
-
-    Returns
-    -------
-    Memory
+    ``length`` is that of its clock, where the memory does not say it; ``taus`` are as :func:`taus_of` returns them, and
+    ``settings`` are others of the clock: ``split_zero``, ``literal_tau``.
 
     Examples
     --------
@@ -135,18 +103,7 @@ def settings_of(kind: type[Kind], value: Kind | Mapping[str, Any] | None) -> Kin
 def policies_of(
     policies: Policy | Sequence[Policy] | Mapping[str, Policy | Sequence[Policy]],
 ) -> list[tuple[str | None, Policy]]:
-    """All policies, each with the name that the user gave it.
-
-    Parameters
-    ----------
-    policies
-        One policy, several, or a dictionary from names to policies or ensembles.
-
-    Returns
-    -------
-    list of (name, policy)
-        The name is None where there is none of the user's.
-    """
+    """All policies of one, several, or a dictionary from names to policies; each with its name there, or None."""
     named = policies.items() if isinstance(policies, Mapping) else [(None, policies)]
     made = [(checked("name", name, str | None), one) for name, some in named for one in _each_policy(some)]
     require(len(made) > 0, "There is no policy to test; give one at least.")

@@ -486,10 +486,8 @@ def sweep(
     """
     from whiffclock.runs.sweep import Sweep, results_in
 
-    grid, store = (
-        Sweep.of(settings),
-        JobMemory() if folder is None else JobFolder(results_in(path_of(folder, "folder"))),
-    )
+    grid = Sweep.of(settings)
+    store = JobMemory() if folder is None else JobFolder(results_in(path_of(folder, "folder")))
     with Bar("episodes") as bar:
         bar.begin("sweeping", grid.work(store))
         return grid.run(store, engine_of(workers), bar.advance)
