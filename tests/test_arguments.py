@@ -8,12 +8,14 @@ import pytest
 
 from whiffclock import arguments
 from whiffclock.agents.castsurge import cast_and_surge
-from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, settings_of, start_of, taus_of
+from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, settings_of, taus_of
 from whiffclock.memory import clock, window
 from whiffclock.params import InputError, WorldSettings
 from whiffclock.plume.standin import standin_plume
+from whiffclock.world.starts import one_start
 
 PLUME = standin_plume(snapshots=10, length=20, width=7)
+WORLD = WorldSettings()
 CAST = cast_and_surge(30)
 #: Of no use as any of the arguments.
 NASTY = (True, 1.5, float("nan"), float("inf"), -1, 10**30, {}, {"a": 1}, object(), [None], "", "no", b"1", ["1"], int)
@@ -137,25 +139,6 @@ def test_policies():
         policies_of("agent.npz")
 
 
-@pytest.mark.parametrize(
-    ("start", "found"),
-    [((3, 4), (3, 4, 0)), ([19, 6, 9], (19, 6, 9)), (np.array([3, 4]), (3, 4, 0)), ((3.0, np.int8(4)), (3, 4, 0))],
-)
-def test_starts(start, found):
-    assert start_of(start, PLUME) == found
-
-
-@pytest.mark.parametrize(
-    "start",
-    [(3.5, 4.2), (20, 3), (3, 7), (3, 4, 10), (-1, 0), (3,), (1, 2, 3, 4), (), "34", 3, None, (True, 1), {3: 4}],
-)
-def test_starts_that_are_refused(start):
-    right = "it must be (x, y) or (x, y, snapshot) within 20 x 7 cells and 10 snapshots."
-    with pytest.raises(InputError) as caught:
-        start_of(start, PLUME)
-    assert str(caught.value).endswith(right)
-
-
 def test_paths():
     assert path_of("a/b.npz") == path_of(Path("a/b.npz")) == Path("a/b.npz")
     for wrong in (None, 3, "", "a\0b", b"a", ["a"]):
@@ -171,8 +154,8 @@ def test_paths():
         lambda value: memory_of(value, 50),
         lambda value: memory_of(None, 50, literal_tau=value),
         lambda value: settings_of(WorldSettings, value),
-        lambda value: start_of(value, PLUME),
-        lambda value: start_of((value, 1), PLUME),
+        lambda value: one_start(PLUME, 1e-6, WORLD, value),
+        lambda value: one_start(PLUME, 1e-6, WORLD, (value, 1)),
     ],
 )  # fmt: skip
 def test_no_value_gives_another_error(take):

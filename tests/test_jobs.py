@@ -248,6 +248,9 @@ def test_policies_on_beliefs_are_known_by_their_vectors(plume):
     one, other = (GridVectors(model, vectors, np.array(actions)) for actions in ([0, 1], [0, 2]))
     keys = [Given.of(quasi_optimal(model, one, {"seed": seed})).key for seed in (0, 1)]
     assert keys[0] == keys[1] != Given.of(quasi_optimal(model, other)).key
+    for policy in (quasi_optimal(model, one), belief_heuristic("infotaxis", model)):  # workers get it by pickle
+        again = pickle.loads(pickle.dumps(Given.of(policy)))
+        assert again.key == Given.of(policy).key == Given.of(again.policy).key
     cheap = [Given.of(belief_heuristic("QMDP", replace(model, discount=discount))) for discount in (0.9, 0.98)]
     assert cheap[0].digest != cheap[1].digest
 

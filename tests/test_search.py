@@ -6,12 +6,15 @@ import pytest
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.memory import clock
 from whiffclock.params import InputError, WorldSettings
+from whiffclock.plume.standin import standin_plume
 from whiffclock.policy import TablePolicy
 from whiffclock.world.loop import search
 from whiffclock.world.moves import UPWIND
 from whiffclock.world.starts import one_start, start_cells, start_snapshots
 from whiffclock.world.trajectory import trajectory
 from whiffclock.world.worlds import PlumeWorld, ScriptWorld
+
+SMALL = standin_plume(snapshots=10, length=20, width=7)
 
 
 def counting(length=6):
@@ -134,3 +137,22 @@ def test_a_given_start_is_a_cell_of_the_plume(plume):
     ):
         with pytest.raises(InputError, match=r"whole numbers .* within 40 x 27 cells and 200 snapshots"):
             one_start(plume, 3e-6, world, wrong)
+
+
+@pytest.mark.parametrize(
+    ("start", "found"),
+    [((3, 4), (3, 4, 0)), ([19, 6, 9], (19, 6, 9)), (np.array([3, 4]), (3, 4, 0)), ((3.0, np.int8(4)), (3, 4, 0))],
+)
+def test_starts(start, found):
+    assert one_start(SMALL, 1e-6, WorldSettings(), start).tolist() == [[*found]]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [(3.5, 4.2), (20, 3), (3, 7), (3, 4, 10), (-1, 0), (3,), (1, 2, 3, 4), (), "34", 3, (True, 1), {3: 4}],
+)
+def test_starts_that_are_refused(start):
+    right = "it must be whole numbers (x, y) or (x, y, snapshot) within 20 x 7 cells and 10 snapshots."
+    with pytest.raises(InputError) as caught:
+        one_start(SMALL, 1e-6, WorldSettings(), start)
+    assert str(caught.value).endswith(right)

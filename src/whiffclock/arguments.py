@@ -15,7 +15,6 @@ from typing import Annotated, Any, TypeVar
 from whiffclock.memory import MAKERS, Memory, parse_memory
 from whiffclock.params import Settings, Valid, checked, require
 from whiffclock.plain_values import plain, shown
-from whiffclock.plume import Plume
 from whiffclock.policy import Policy, require_policy
 
 Kind = TypeVar("Kind", bound=Settings)
@@ -24,18 +23,7 @@ _Agents = Annotated[int, Valid("The number of agents is {}", ge=1, le=100_000)]
 
 
 def seeds_of(seeds: int | Sequence[int] | None, seed: int = 0) -> list[int]:
-    """The seed of each agent.
-
-    Parameters
-    ----------
-    seeds
-        Number of agents, or the seed of each; None for one agent.
-    seed
-        Seed of the first agent, unless each has its own.
-
-    Returns
-    -------
-    list of int
+    """The seed of each agent: ``seeds`` is their number (None: one), and ``seed`` the first; or each has its own.
 
     Examples
     --------
@@ -55,16 +43,7 @@ def seeds_of(seeds: int | Sequence[int] | None, seed: int = 0) -> list[int]:
 
 
 def taus_of(tau: int | Sequence[int] | str | None) -> tuple[int, ...] | None:
-    """Blank thresholds between modes; None if they are to be chosen by a scan.
-
-    Parameters
-    ----------
-    tau
-        One or several, as numbers or as text such as "5,20"; "auto" for a scan; None for a single mode.
-
-    Returns
-    -------
-    tuple of int, or None
+    """Blank thresholds between modes, from numbers or text; None if they are to be chosen by a scan, "auto".
 
     Examples
     --------
@@ -83,22 +62,10 @@ def taus_of(tau: int | Sequence[int] | str | None) -> tuple[int, ...] | None:
 
 
 def memory_of(memory: Memory | str | None, length: int, taus: tuple[int, ...] | None = (), **settings: bool) -> Memory:
-    """The memory of an agent.
+    """The memory of an agent: a memory, the one that a text such as "window:3" describes, or by default the clock.
 
-    Parameters
-    ----------
-    memory
-        A memory, or text such as "window:3"; None for the clock.
-    length
-        Number of states of its clock, where the memory does not say it.
-    taus
-        Blank thresholds, as :func:`taus_of` returns them.
-    **settings
-        Others of the clock: ``split_zero``, ``literal_tau``.
-
-    Returns
-    -------
-    Memory
+    ``length`` is that of its clock, where the memory does not say it; ``taus`` are as :func:`taus_of` returns them, and
+    ``settings`` are others of the clock: ``split_zero``, ``literal_tau``.
 
     Examples
     --------
@@ -136,18 +103,7 @@ def settings_of(kind: type[Kind], value: Kind | Mapping[str, Any] | None) -> Kin
 def policies_of(
     policies: Policy | Sequence[Policy] | Mapping[str, Policy | Sequence[Policy]],
 ) -> list[tuple[str | None, Policy]]:
-    """All policies, each with the name that the user gave it.
-
-    Parameters
-    ----------
-    policies
-        One policy, several, or a dictionary from names to policies or ensembles.
-
-    Returns
-    -------
-    list of (name, policy)
-        The name is None where there is none of the user's.
-    """
+    """All policies of one, several, or a dictionary from names to policies; each with its name there, or None."""
     named = policies.items() if isinstance(policies, Mapping) else [(None, policies)]
     made = [(checked("name", name, str | None), one) for name, some in named for one in _each_policy(some)]
     require(len(made) > 0, "There is no policy to test; give one at least.")
@@ -161,30 +117,6 @@ def _each_policy(given: Any) -> Iterator[Policy]:
         return
     require_policy(given)
     yield given
-
-
-def start_of(start: Sequence[int], plume: Plume) -> tuple[int, int, int]:
-    """Cell and snapshot at which a search starts: (x, y, snapshot).
-
-    Parameters
-    ----------
-    start
-        (x, y), which starts at snapshot 0, or (x, y, snapshot).
-    plume
-        The plume, whose grid and record it must lie in.
-
-    Returns
-    -------
-    tuple of int
-    """
-    snapshots, length, width = plume.field.shape
-    right = f"be (x, y) or (x, y, snapshot) within {length} x {width} cells and {snapshots} snapshots"
-    point = checked("start", start, Annotated[tuple[int, ...], Valid("The start is {}", must=right)])
-    ends = (length, width, snapshots)
-    inside = all(0 <= at < end for at, end in zip(point, ends, strict=False))
-    require(inside and len(point) in (2, 3), f"The start is {shown(point)}; it must {right}.")
-    x, y, snapshot = (*point, 0)[:3]
-    return x, y, snapshot
 
 
 def path_of(path: Path | str, name: str = "path") -> Path:

@@ -3,14 +3,13 @@
 They belong to a plume, not to the package. :data:`PAPER` are the four of the paper, which the built-in plume has.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from whiffclock.params import InputError, require, require_threshold
+from whiffclock.params import InputError, checked, require, require_threshold
 
 #: Most environments of a plume.
 MOST = 8
@@ -31,7 +30,8 @@ class Environments(Mapping[str, float]):
     def __post_init__(self) -> None:
         mapping = isinstance(self.thresholds, Mapping)
         require(mapping, f"The environments are {self.thresholds!r}; they must be a dictionary: {{'dense': 1e-3}}.")
-        given = {str(name): _number(name, value) for name, value in self.thresholds.items()}
+        found = self.thresholds.items()
+        given = {str(name): checked(f"The threshold of {name}", value, float) for name, value in found}
         require(len(given) <= MOST, f"There are {len(given)} environments; a plume has at most {MOST}.")
         for name, value in given.items():
             short = re.fullmatch(_NAME, name) and name.lower() not in _NO_NAMES
@@ -111,14 +111,6 @@ class Environments(Mapping[str, float]):
             raise InputError(f"{what} is {given!r}; it must be {choices}.") from error
         require_threshold(threshold)
         return threshold
-
-
-def _number(name: object, value: Any) -> float:
-    plain = isinstance(value, int | float) or hasattr(value, "item")
-    require(plain and not isinstance(value, bool), f"The threshold of {name} is {value!r}; it must be a number.")
-    number = float(value)
-    require(math.isfinite(number), f"The threshold of {name} is {number:g}; it must be a finite number.")
-    return number
 
 
 def parse_environments(text: str, what: str = "--environments") -> dict[str, float]:

@@ -10,21 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
 from whiffclock.agents import files as policy_files
 from whiffclock.agents.bayes import BeliefPolicy
-from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, settings_of, start_of, taus_of
+from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, settings_of, taus_of
 from whiffclock.evaluation import Evaluation, own_horizon, require_fit
 from whiffclock.memory import Memory
-from whiffclock.params import (
-    BayesSettings,
-    EvaluationSettings,
-    LearningSettings,
-    WorldSettings,
-    checked,
-    require,
-)
+from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings, checked, require
 from whiffclock.plume import Plume
 from whiffclock.plume import files as plume_files
 from whiffclock.plume.layouts import ReadSettings
@@ -36,6 +27,7 @@ from whiffclock.runs.engine import EngineSettings
 from whiffclock.runs.jobs import Engine, JobFolder, JobMemory, execute, run, threads, work_in
 from whiffclock.runs.kinds import Evaluate, Given, Solve, Train
 from whiffclock.runs.training import TauScan, with_chosen_tau
+from whiffclock.world.starts import one_start
 from whiffclock.world.trajectory import Trajectory, trajectory
 from whiffclock.world.worlds import PlumeWorld
 
@@ -364,11 +356,8 @@ def search(
     """
     region, at = plume.settle(settings_of(WorldSettings, world)), threshold_of(plume, threshold, policy)
     require_fit(policy, region)
-    if start is None:
-        cells = plume.starts(at, region)
-        start = cells[np.abs(cells - plume.source).sum(axis=1).argmax()]
-    record, point = plume.whiffs(at).world(region), np.array([start_of(start, plume)])
-    return trajectory(policy, PlumeWorld(record, point), own_horizon(policy) if horizon is None else horizon)
+    place = PlumeWorld(plume.whiffs(at).world(region), one_start(plume, at, region, start))
+    return trajectory(policy, place, own_horizon(policy) if horizon is None else horizon)
 
 
 def solve_bayes(
@@ -497,10 +486,8 @@ def sweep(
     """
     from whiffclock.runs.sweep import Sweep, results_in
 
-    grid, store = (
-        Sweep.of(settings),
-        JobMemory() if folder is None else JobFolder(results_in(path_of(folder, "folder"))),
-    )
+    grid = Sweep.of(settings)
+    store = JobMemory() if folder is None else JobFolder(results_in(path_of(folder, "folder")))
     with Bar("episodes") as bar:
         bar.begin("sweeping", grid.work(store))
         return grid.run(store, engine_of(workers), bar.advance)

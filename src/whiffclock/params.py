@@ -100,9 +100,7 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        simple = all(value is None or isinstance(value, str | int | float) for value in values.values())
-        return values if simple else asdict(self)
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

@@ -32,7 +32,8 @@ def fit_of(kind: Any) -> tuple[Fit, str]:
         many = f"{word.removeprefix('a ')}s" if parts[0] in _SIMPLE else parts[0].__name__
         return partial(_sequence, fit, count), f"a sequence of {many if count is None else f'{count} {many}'}"
     if get_origin(kind) is dict:
-        return partial(_dictionary, *(fit_of(part)[0] for part in parts)), "a dictionary"
+        (name, _), (fit, word) = map(fit_of, parts)
+        return partial(_dictionary, name, fit), f"a dictionary of {word.removeprefix('a ')}s"
     return partial(_made, kind), f"{kind.__name__}, or a dictionary of such settings"
 
 
@@ -97,8 +98,8 @@ def _sequence(fit: Fit, count: int | None, value: Any) -> tuple[Any, ...]:
     return _sure(made, count in (None, len(made)))
 
 
-def _dictionary(key_fit: Fit, fit: Fit, value: Any) -> dict[Any, Any]:
-    return {key_fit(key): fit(one) for key, one in _sure(value, isinstance(value, Mapping)).items()}
+def _dictionary(name: Fit, fit: Fit, value: Any) -> dict[Any, Any]:
+    return {name(key): fit(one) for key, one in _sure(value, isinstance(value, Mapping)).items()}
 
 
 def _made(kind: Any, value: Any) -> Any:

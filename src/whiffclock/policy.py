@@ -64,18 +64,12 @@ class Format(msgspec.Struct):
     format: str = ""
 
 
-class _AnyHeader(msgspec.Struct):
+class _Header(msgspec.Struct):
     version: str
     name: Name
     made_from: dict[str, Any]
-
-
-class _Header(_AnyHeader):
-    memory: dict[str, Any]
-
-
-class _FirstHeader(_AnyHeader):
-    clock: dict[str, Any]
+    memory: dict[str, Any] = {}
+    clock: dict[str, Any] = {}  # instead of a memory in the first format
 
 
 class Policy:
@@ -300,11 +294,10 @@ class TablePolicy(SavedPolicy):
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> TablePolicy:
         form = format_of(arrays, path)
+        known = form if form in cls.OLD_FORMATS else cls.FORMAT
+        header = read_header(arrays, path, "whiffclock policy", _Header, known)
         if form == _FIRST_FORMAT:
-            header = _converted(read_header(arrays, path, "whiffclock policy", _FirstHeader))
-        else:
-            known = form if form in cls.OLD_FORMATS else cls.FORMAT
-            header = read_header(arrays, path, "whiffclock policy", _Header, known)
+            header = _converted(header)
         records = {key.removeprefix("record_"): value for key, value in arrays.items() if key.startswith("record_")}
         if "void" in records:  # its name in older files
             records["clock"] = records.pop("void")
@@ -334,7 +327,7 @@ def _require_records(records: dict[str, np.ndarray], modes: int) -> None:
     require("usage" not in records or bool(records["usage"].any()), "its usage record is empty")
 
 
-def _converted(first: _FirstHeader) -> _Header:
+def _converted(first: _Header) -> _Header:
     """The header of version 0.1, converted; its only memory was a clock as long as a search."""
     clock, made_from = dict(first.clock), dict(first.made_from)
     length = clock.pop("horizon", None)

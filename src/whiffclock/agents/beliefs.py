@@ -12,6 +12,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -49,12 +50,11 @@ Choice = Callable[[GridSearch, Beliefs], np.ndarray]
 
 def by_vectors(vectors: GridVectors) -> Choice:
     """The action of the best alpha vector."""
-    actions = vectors.actions().astype(np.int8)
+    return partial(_best_of, vectors, vectors.actions().astype(np.int8))
 
-    def choose(model: GridSearch, beliefs: Beliefs) -> np.ndarray:
-        return actions[vectors.choose(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, _NEGLIGIBLE)]
 
-    return choose
+def _best_of(vectors: GridVectors, actions: np.ndarray, model: GridSearch, beliefs: Beliefs) -> np.ndarray:
+    return actions[vectors.choose(beliefs.start, beliefs.size, beliefs.cells, beliefs.weights, _NEGLIGIBLE)]
 
 
 def by_qmdp(model: GridSearch, beliefs: Beliefs) -> np.ndarray:

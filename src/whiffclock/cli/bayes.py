@@ -12,12 +12,7 @@ from whiffclock.cli import options as opt
 from whiffclock.cli import pomdp as solver
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.help import App
-from whiffclock.params import (
-    BayesSettings,
-    EvaluationSettings,
-    WorldSettings,
-    require,
-)
+from whiffclock.params import BayesSettings, EvaluationSettings, WorldSettings, require
 
 bayes_app = App(help="Solve and evaluate Bayesian agents.")
 app.add_typer(bayes_app, name="bayes")
@@ -101,14 +96,14 @@ def evaluate(
     for threshold in opt.thresholds_in(field, environment) if agent else []:
         model = search_model(field, threshold, assumed, world)
         tests += [(name, belief_heuristic(name, model), threshold) for name in agent or []]
-    results = evaluation.evaluated([(policy, at) for _, policy, at in tests], field, world, settings, engine)
-    places = [field.environments.name_of(threshold) for *_, threshold in tests]
+    results = evaluation.evaluated(tests, field, world, settings, engine)
+    labels = [label for label, *_ in tests]
     if json:
-        named = [{"agent": label, "environment": place} for (label, *_), place in zip(tests, places, strict=True)]
-        costs = [{"microseconds_per_decision": micro, **tested.to_dict()} for tested, micro in results]
-        opt.print_json([name | cost for name, cost in zip(named, costs, strict=True)])
+        facts = [{"microseconds_per_decision": micro, **tested.to_dict()} for tested, micro in results]
+        names = [{"agent": label, "environment": r.environment} for label, (r, _) in zip(labels, results, strict=True)]
+        opt.print_json([name | fact for name, fact in zip(names, facts, strict=True)])
         return
-    evaluation.show_table([label for label, *_ in tests], [tested for tested, _ in results], field, settings)
-    for (label, *_), place, (_, micro) in zip(tests, places, results, strict=True):
-        opt.messages.print(f"{label} in {place}: {micro:.0f} microseconds per decision")
+    evaluation.show_table(labels, [tested for tested, _ in results], field, settings)
+    for label, (tested, micro) in zip(labels, results, strict=True):
+        opt.messages.print(f"{label} in {tested.environment}: {micro:.0f} microseconds per decision")
     evaluation.warn_other_plume(field, [policy for _, policy, _ in tests])

@@ -56,9 +56,7 @@ def evaluate(
     field = plume.open()
     world = field.settle(world)
     tests = list(in_environments(found, field, environment))
-    labelled = [(f"{path.parent.name}/{path.stem}", policy, threshold) for path, policy, threshold in tests]
-    chosen = [(policy, threshold) for _, policy, threshold in tests]
-    tested = [result for result, _ in evaluated(chosen, field, world, settings, engine)]
+    tested = [result for result, _ in evaluated(tests, field, world, settings, engine)]
     if records is not None:
         names = record_names([(path, result.environment) for (path, *_), result in zip(tests, tested, strict=True)])
         for name, (_, policy, _), result in zip(names, tests, tested, strict=True):
@@ -69,7 +67,7 @@ def evaluate(
             [{"file": str(file), "environment": one.environment, **one.to_dict()} for (file, *_), one in rows]
         )
     else:
-        show_table([label for label, *_ in labelled], tested, field, settings)
+        show_table([f"{path.parent.name}/{path.stem}" for path, *_ in tests], tested, field, settings)
         warn_other_plume(field, [policy for _, policy in found])
 
 
@@ -85,18 +83,18 @@ def in_environments(
 
 
 def evaluated(
-    tests: Sequence[tuple[Policy, float]],
+    tests: Sequence[tuple[object, Policy, float]],
     field: Plume,
     world: WorldSettings,
     settings: EvaluationSettings,
     engine: EngineSettings,
 ) -> list[tuple[Evaluation, float]]:
-    """Search from every start with policies, each at a threshold; and microseconds per decision."""
+    """Search from every start with policies, each with a name, at a threshold; and microseconds per decision."""
     from whiffclock.runs.comparison import evaluations
     from whiffclock.runs.jobs import Account, JobMemory
     from whiffclock.runs.kinds import Evaluate, Given
 
-    jobs = [Evaluate(Given.of(policy), field.fingerprint, at, world, settings) for policy, at in tests]
+    jobs = [Evaluate(Given.of(policy), field.fingerprint, at, world, settings) for _, policy, at in tests]
     account = Account()
     with engine.open(opt.say) as pool, opt.job_bar(None, "searches") as bar:
         results = evaluations(jobs, field, JobMemory(), pool, bar, account)

@@ -12,13 +12,7 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import with_options
 from whiffclock.environments import PAPER, trained_in
-from whiffclock.params import (
-    EvaluationSettings,
-    InputError,
-    LearningSettings,
-    WorldSettings,
-    require,
-)
+from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings, require
 
 
 @app.command()
@@ -105,13 +99,8 @@ def policy_facts(file: Path) -> dict[str, Any]:
     assert isinstance(policy, TablePolicy)
     facts: dict[str, Any] = _first({"policy": policy.name, "memory": policy.memory.spec}, policy.made_from)
     if "curve" in policy.records:
-        last = {column: float(values[-1]) for column, values in policy.curve().items()}
-        facts["end of training"] = {
-            "episode": int(last["episode"]),
-            "G": round(last["G"], 4),
-            "f+": round(last["f+"], 4),
-            "steps": round(last["steps"], 1),
-        }
+        digits = {"episode": None, "G": 4, "f+": 4, "steps": 1}
+        facts["end of training"] = {name: round(float(policy.curve()[name][-1]), n) for name, n in digits.items()}
     for mode in range(policy.modes):
         where = f" in mode {mode}" * (policy.modes > 1)
         if record := policy.clock_record(mode):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
 from rich.filesize import decimal
-from rich.table import Column, Table
+from rich.table import Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
@@ -31,10 +30,6 @@ StoreFolder = Annotated[Path, "Folder of cached results.", OptionSpec("DIR")]
 _STORE = opt.REPRODUCTION / "runs"
 _DIGITS_SHOWN = 10
 _UNREADABLE = "damaged, or of an older version"
-
-_table = partial(Table, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-_name, _text = partial(Column, no_wrap=True), partial(Column, overflow="fold")
-_number = partial(Column, justify="right", no_wrap=True)
 
 
 @runs_app.command("list")
@@ -224,7 +219,10 @@ def runs_table(entries: list[Entry]) -> str:
 
 def removal_table(found: dict[Path, str], store: Path) -> Table:
     """One line per file to remove."""
-    table = _table(_text("file"), _text("why"), _number("size"))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("file", overflow="fold")
+    table.add_column("why", overflow="fold")
+    table.add_column("size", justify="right", no_wrap=True)
     for path, why in found.items():
         table.add_row(str(path.relative_to(store)), why, decimal(path.lstat().st_size))
     return table

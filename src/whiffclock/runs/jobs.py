@@ -98,8 +98,8 @@ class Job:
         raise NotImplementedError
 
     def pack(self, result: Any) -> Arrays:
-        """A result that is kept, as named arrays."""
-        raise NotImplementedError
+        """A result that is kept, as named arrays; by default those of a policy."""
+        return result.to_arrays()
 
     def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> Any:
         """Inverse of :meth:`pack`, for the contents of ``path``."""
@@ -142,19 +142,15 @@ class JobMemory(dict[str, Arrays]):
     """Results in memory, by key."""
 
     def has(self, job: Job) -> bool:
-        """Whether the result is there."""
         return job.key in self
 
     def load(self, job: Job) -> Arrays:
-        """The result."""
         return self[job.key]
 
     def save(self, job: Job, arrays: Arrays) -> None:
-        """Keep a result."""
         self[job.key] = arrays
 
     def place(self, job: Job) -> Path:
-        """Its key."""
         return Path(job.key)
 
 
@@ -165,19 +161,15 @@ class JobFolder:
         self.store = Store(folder)
 
     def has(self, job: Job) -> bool:
-        """Whether the result is there."""
         return self.store.has_key(job.kind, job.key)
 
     def load(self, job: Job) -> Arrays:
-        """The result."""
         return self.store.load(job.kind, job.description).arrays
 
     def save(self, job: Job, arrays: Arrays) -> None:
-        """Keep a result."""
         self.store.save(job.kind, job.description, arrays)
 
     def place(self, job: Job) -> Path:
-        """Its file."""
         return self.store.path(job.kind, job.description)
 
 

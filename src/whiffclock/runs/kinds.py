@@ -73,9 +73,6 @@ class Train(Job):
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
         return train(Task(plume, self.threshold, self.memory, self.learning, self.world, self.seed), tick)
 
-    def pack(self, result: TablePolicy) -> Arrays:
-        return result.to_arrays()
-
     def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> TablePolicy:
         policy = TablePolicy.from_arrays(arrays, path)
         with damaged_record(path):
@@ -283,9 +280,6 @@ class Solve(Job):
         made_from |= {"plume_origin": plume.origin, "environment": plume.environments.name_of(self.threshold)}
         made_from |= {name: one for name, one in solution.to_dict().items() if name != "seconds"}  # it varies
         return quasi_optimal(model, solution.vectors, made_from), solution
-
-    def pack(self, result: BeliefPolicy) -> Arrays:
-        return result.to_arrays()
 
     def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> BeliefPolicy:
         return BeliefPolicy.from_arrays(arrays, path)

@@ -209,14 +209,17 @@ class Cluster(Remote):
         self._scheduler = scheduler
 
     def __enter__(self) -> Self:
-        distributed = _distributed()
+        try:
+            import distributed
+        except ImportError as error:
+            raise InputError("The engine dask needs more packages: pip install 'whiffclock[cluster]'.") from error
         with ExitStack() as stack:
             stack.enter_context(_quiet_loggers())
             if self._scheduler is None:
                 where = stack.enter_context(_local_cluster(distributed, self.workers))
             else:
                 where = _scheduler_address(distributed, self._scheduler)
-            self._client = stack.enter_context(distributed.Client(where, set_as_default=False))
+            self._client = stack.enter_context(distributed.Client(where, set_as_default=False))  # type: ignore[no-untyped-call]
             self._require_versions()
             self.executor = self._client.get_executor(pure=False)
             self._stack = stack.pop_all()
@@ -232,7 +235,7 @@ class Cluster(Remote):
             require(found == __version__, f"The Dask worker {address} {has}, and {same}.")
 
     def send_words(self, name: str, words: np.ndarray) -> Any:
-        return self._client.submit(_same, words, key=f"whiffs-{name}")  # kept by the scheduler, if workers die
+        return self._client.submit(np.asarray, words, key=f"whiffs-{name}")  # kept by the scheduler, if workers die
 
     def submit(self, job: Job, *args: Any) -> Future[tuple[Arrays, float]]:
         key = f"{type(job).__name__.lower()}-{job.key}-{os.urandom(4).hex()}"
@@ -312,18 +315,6 @@ def _address_in(file: Path) -> str:
         return str(json.loads(file.read_bytes())["address"])
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise InputError(f"{file} is not a scheduler file of Dask; it has no address.") from error
-
-
-def _distributed() -> ModuleType:
-    try:
-        import distributed
-    except ImportError as error:
-        raise InputError("The engine dask needs more packages: pip install 'whiffclock[cluster]'.") from error
-    return distributed
-
-
-def _same(words: np.ndarray) -> np.ndarray:
-    return words
 
 
 def package_version() -> str:

@@ -165,12 +165,11 @@ def _label(value: Any) -> Any:
 def describe(name: str) -> str:
     """The description of a setting; empty if it has none."""
     table, _, own = name.rpartition(".")
+    texts: list[str] = []
     for kind in CLASSES[f"{table}." if table else ""]:
-        hint = get_type_hints(kind, include_extras=True).get(own)
-        texts = [note for note in get_args(hint) if isinstance(note, str)]
-        if texts and f"{own}" in {f.name for f in fields(kind)}:
-            return texts[0].rstrip(".")
-    return ""
+        notes = get_args(get_type_hints(kind, include_extras=True).get(own))[1:]
+        texts += [note.rstrip(".") for note in notes if isinstance(note, str)]
+    return "".join(texts[:1])
 
 
 def _open(name: str, folder: Path, grid: Grid) -> Plume:

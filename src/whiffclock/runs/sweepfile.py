@@ -18,9 +18,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_type_hints
-
-import msgspec
+from typing import Annotated, Any, get_args, get_type_hints
 
 from whiffclock.disk import first_line, read_text
 from whiffclock.memory import MAKERS, parse_memory
@@ -28,10 +26,13 @@ from whiffclock.params import (
     EvaluationSettings,
     InputError,
     LearningSettings,
+    Valid,
     WorldSettings,
+    checked,
     require,
     require_threshold,
 )
+from whiffclock.plain_values import plain, shown
 
 #: Names of the built-in plume, of no blank threshold, and of a value that is taken from another setting.
 BUILTIN, NO_TAU, OWN = "builtin", "none", "own"
@@ -40,9 +41,14 @@ CLASSES = {"": (LearningSettings, WorldSettings), "evaluation.": (EvaluationSett
 _ALWAYS = {"plume": BUILTIN, "memory": "clock", "seeds": 1}
 _ALSO_CALLED = {"environment": "threshold", "taus": "tau", "clock": "length", "agents": "seeds"}
 _NAMES = {"taus": "tau"}  # of settings of memories, where they differ
-_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 _ENVIRONMENTS = "a concentration, or the name of an environment of the plume"
-_LONGEST_FILE, _MOST_TRAININGS, _LARGEST_SEED = 2**16, 100_000, 2**63
+_AGENTS = Annotated[int, Valid(ge=1, must="be a number of agents from 1 on, or a list of seeds")]
+_SPECIAL: dict[str, Any] = {
+    "threshold": Annotated[float, Valid(must=f"be {_ENVIRONMENTS}")],
+    "tau": Annotated[tuple[int, ...], Valid(must=f"be a whole number, '{NO_TAU}', or a list of whole numbers")],
+    "seeds": Annotated[int, Valid("the seed is {}", ge=0)],
+}
+_LONGEST_FILE, _MOST_TRAININGS = 2**16, 100_000
 #: Possible ends of a statement over several lines, and how many such lines are tried.
 _ENDS, _MOST_TRIES = ("]", '"""', "'''"), 200
 
@@ -178,18 +184,13 @@ def _grid(content: Mapping[str, Any], place: Place) -> Grid:
 
 
 def _settings(content: Mapping[str, Any], table: str = "") -> Iterator[tuple[str, Any]]:
-    """Settings by full name, values as TOML has them."""
+    """Settings by full name; a sequence of NumPy's or Python's is a list, as in TOML."""
     for key, value in ((str(key), value) for key, value in content.items()):
         if isinstance(value, Mapping) and (value or table + key != "evaluation"):
             yield from _settings(value, f"{table}{key}.") if value else [(table + key, value)]
         elif not isinstance(value, Mapping):
-            yield table + key, _plain(value)
-
-
-def _plain(value: Any) -> Any:
-    """A value in the types of TOML; in a notebook it may come from NumPy, or be a range."""
-    value = value.tolist() if hasattr(value, "tolist") else value
-    return [_plain(one) for one in value] if isinstance(value, list | tuple | range) else value
+            value = plain(value)
+            yield table + key, [*value] if isinstance(value, tuple | range) else value
 
 
 def _unknown(name: str, known: list[str]) -> str:
@@ -206,9 +207,7 @@ def _values(name: str, value: Any, kind: Any, place: Place) -> Sequence[Any]:
     """The values of a setting, one or more, each of the right type and possible by itself."""
     try:
         if name == "seeds" and not isinstance(value, list):
-            counted = _is(value, int) and value >= 1
-            require(counted, f"seeds is {_shown(value)}; it must be a number of agents from 1 on, or a list of seeds.")
-            return range(min(value, _MOST_TRAININGS + 1))
+            return range(min(checked(name, value, _AGENTS), _MOST_TRAININGS + 1))
         listed = value if isinstance(value, list) else [value]
         require(bool(listed), f"the list of {name} is empty; it needs one value at least.")
         made = [_value(name, one, kind) for one in listed]
@@ -216,67 +215,30 @@ def _values(name: str, value: Any, kind: Any, place: Place) -> Sequence[Any]:
         raise place.refusal(str(error), name) from error
     if len(set(made)) < len(made):
         twice = next(given for i, (given, one) in enumerate(zip(listed, made, strict=True)) if one in made[:i])
-        raise place.refusal(f"{name} has the value {_shown(twice)} twice.", name)
+        raise place.refusal(f"{name} has the value {shown(twice)} twice.", name)
     return made
 
 
 def _value(name: str, value: Any, kind: Any) -> Any:
-    if name == "threshold":
-        if isinstance(value, str):
-            return value  # a name, which only the plume knows
-        require(_is(value, float), f"{name} is {_shown(value)}; it must be {_ENVIRONMENTS}.")
-        require_threshold(value)
-        return float(value)
+    value = plain(value)
+    if name == "threshold" and isinstance(value, str):
+        return value  # a name, which only the plume knows
     if name == "tau":
-        return _tau(value)
-    if NoneType in get_args(kind) and value == OWN and not _is(value, kind):
-        return None
-    fits = _is(value, kind)
-    require(fits, f"{name} is {_shown(value)}; it must be {_wanted(kind)}.")
-    value = msgspec.convert(value, kind)
-    if name == "memory":
-        parse_memory(value)
-    if name == "seeds":
-        require(0 <= value < _LARGEST_SEED, f"the seed is {value}; it must be 0 or more, and below 2^63.")
+        require(value != "auto", "tau is 'auto', but a sweep has no choice of tau; give numbers, and compare.")
+        value = [] if value == NO_TAU else value if isinstance(value, list) else [value]
+    if value == OWN and NoneType in get_args(kind):
+        value = None
+    require(not (kind is int and isinstance(value, float)), f"{name} is {value}; it must be a whole number.")
     table, _, own = name.rpartition(".")
-    for one in CLASSES.get(f"{table}." if table else "", ()):
-        if own in get_type_hints(one):
-            one(**{own: value})  # says what is impossible
-    return value
-
-
-def _tau(value: Any) -> tuple[int, ...]:
-    """Blank thresholds of one agent: none, one, or a list of them."""
-    require(value != "auto", "tau is 'auto', but a sweep has no choice of tau; give numbers, and compare the results.")
-    taus = [] if value == NO_TAU else value if isinstance(value, list) else [value]
-    fits = all(_is(tau, int) for tau in taus)
-    require(fits, f"tau is {_shown(value)}; it must be a whole number, '{NO_TAU}', or a list of whole numbers.")
-    return tuple(taus)
-
-
-def _is(value: Any, kind: Any) -> bool:
-    try:
-        msgspec.convert(value, kind)
-    except (msgspec.ValidationError, OverflowError):
-        return False
-    return True
-
-
-def _wanted(kind: Any) -> str:
-    """A type in words."""
-    if kind in _WORDS:
-        return _WORDS[kind]
-    words = []
-    for one in get_args(kind):
-        texts = get_args(one) or (OWN if one is NoneType else one,)  # of a literal
-        words += [_WORDS[one]] if one in _WORDS else [f"'{text}'" for text in texts]
-    return " or ".join(dict.fromkeys(words))
-
-
-def _shown(value: Any) -> str:
-    """A value as in a file, shortened."""
-    text = str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    for settings in CLASSES[f"{table}." if table else ""]:
+        if own in settings.__dataclass_fields__:
+            return getattr(settings(**{own: value}), own)
+    made = checked(name, value, _SPECIAL.get(name, kind))
+    if name == "threshold":
+        require_threshold(made)
+    if name == "memory":
+        parse_memory(made)
+    return made
 
 
 def _require_use(values: Mapping[str, Sequence[Any]], swept: Sequence[str], place: Place) -> None:

@@ -17,13 +17,7 @@ from whiffclock.archive import write_npz
 from whiffclock.disk import require_writable
 from whiffclock.environments import PAPER, Environments
 from whiffclock.memory import Memory, make_memory
-from whiffclock.params import (
-    Count,
-    InputError,
-    LearningSettings,
-    Settings,
-    require,
-)
+from whiffclock.params import Count, InputError, LearningSettings, Settings, require
 from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
 from whiffclock.progress import Bar

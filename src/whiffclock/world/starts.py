@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from whiffclock.params import EvaluationSettings, InputError, WorldSettings, require
+from whiffclock.params import EvaluationSettings, InputError, Valid, WorldSettings, checked, require
+from whiffclock.plain_values import shown
 from whiffclock.plume import Plume
 
 
@@ -131,10 +133,9 @@ def one_start(
         cells = plume.starts(threshold, world)
         start = cells[np.abs(cells - plume.source).sum(axis=1).argmax()]
     snapshots, length, width = plume.field.shape
-    given = np.asarray(start)
-    whole = given.dtype.kind in "iu" and given.shape in ((2,), (3,))
-    point = np.append(given, 0)[:3].astype(np.int64) if whole else np.full(3, -1)
-    inside = bool(((point >= 0) & (point < (length, width, snapshots))).all())
-    written, grid = tuple(given.ravel().tolist()), f"{length} x {width} cells and {snapshots} snapshots"
-    require(inside, f"The start is {written}; it must be whole numbers (x, y) or (x, y, snapshot) within {grid}.")
-    return point[None]
+    grid = f"{length} x {width} cells and {snapshots} snapshots"
+    right = f"be whole numbers (x, y) or (x, y, snapshot) within {grid}"
+    point = checked("start", start, Annotated[tuple[int, ...], Valid("The start is {}", must=right)])
+    inside = all(0 <= at < end for at, end in zip(point, (length, width, snapshots), strict=False))
+    require(inside and len(point) in (2, 3), f"The start is {shown(point)}; it must {right}.")
+    return np.array([(*point, 0)[:3]])
