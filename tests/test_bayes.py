@@ -19,7 +19,7 @@ from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.path_metrics import GEOMETRY as METRICS
 from whiffclock.path_metrics import geometry
 from whiffclock.plume.files import write_plume
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.recovery import BranchSettings, blank_probability, follow_blanks, follow_return, forced_blanks
 
@@ -33,7 +33,7 @@ def run(*words):
 
 @pytest.fixture(scope="module")
 def small():
-    return standin_plume(snapshots=150, length=20, width=11, seed=3)
+    return toy_plume(snapshots=150, length=20, width=11, seed=3)
 
 
 @pytest.fixture(scope="module")

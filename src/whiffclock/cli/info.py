@@ -94,6 +94,7 @@ def policy_facts(file: Path) -> dict[str, Any]:
     """Facts about a policy and its training."""
     from whiffclock.agents.bayes import BeliefPolicy
     from whiffclock.agents.files import load_policy
+    from whiffclock.formatting import mode_name
     from whiffclock.path_metrics import geometry
     from whiffclock.policy import TablePolicy
     from whiffclock.recovery import recovery_path
@@ -112,7 +113,7 @@ def policy_facts(file: Path) -> dict[str, Any]:
             "steps": round(last["steps"], 1),
         }
     for mode in range(policy.modes):
-        where = f" in mode {mode}" * (policy.modes > 1)
+        where = f" in {mode_name(mode, policy.modes)}" * (policy.modes > 1)
         if record := policy.clock_record(mode):
             facts[f"last episodes{where}"] = record
         facts[f"recovery{where}"] = geometry(recovery_path(policy, mode)).to_dict()

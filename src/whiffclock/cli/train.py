@@ -93,8 +93,8 @@ def train(
                 "memory": job.memory.spec,
                 "tau": job.memory.spec.get("taus", []),
                 "seed": job.seed,
-                "training_return": float(curve["G"][-1]),
-                "training_arrivals": float(curve["f+"][-1]),
+                "G": float(curve["G"][-1]),
+                "f+": float(curve["f+"][-1]),
                 "trained_now": job.key in fresh,
             }
             for job, curve in zip(jobs, curves, strict=True)
