@@ -34,7 +34,7 @@ an attribute of every dataset, beside its name.
 
 recoveries
 ----------
-Void trajectories of trained agents. Ensembles are "single-Q", "two-Q" and the other initial conditions of
+Recovery paths of trained agents. Ensembles are "single-Q", "two-Q" and the other initial conditions of
 :data:`CONDITIONS`, in which single-Q agents are trained; the mode of single-Q agents is "Q".
 
 - ``geometry_of[ensemble, trained, agent, mode, truncation, geometry]``: the metrics
@@ -99,10 +99,10 @@ PAPER_AGENTS = 20
 _ENVIRONMENTS = ("environment", "trained", "tested")
 #: The ensemble of single-Q agents of each initial condition in training, in the order of the paper's columns (R10).
 CONDITIONS = {
-    "on a whiff, own mask": "on a whiff, own mask",
-    "on a whiff, one mask": "on a whiff, one mask",
-    "any time, own mask": "any time, own mask",
-    "any time, one mask": SINGLE,
+    "on a whiff, start region from own threshold": "on a whiff, start region from own threshold",
+    "on a whiff, common start region": "on a whiff, common start region",
+    "any time, start region from own threshold": "any time, start region from own threshold",
+    "any time, common start region": SINGLE,
 }
 #: The modes of single-Q agents, and of two-Q agents.
 MODE, MINUS, PLUS = "Q", "Q-", "Q+"
@@ -300,7 +300,7 @@ def best_agents(data: Datasets, kind: str) -> xr.DataArray:
 
 
 def recovery(data: Datasets, ensemble: str, mode: str, truncation: str = MAIN_TRUNCATION) -> xr.Dataset:
-    """Void trajectories of an ensemble in one mode, by ``environment`` and ``agent``."""
+    """Recovery paths of an ensemble in one mode, by ``environment`` and ``agent``."""
     found = data["recoveries"].sel(ensemble=ensemble, mode=mode, truncation=truncation)
     found = found.sel(agent=found["steps"].notnull().any("trained"))  # ensembles may differ in size
     return found.rename(trained="environment").transpose("environment", "agent", ...)

@@ -43,8 +43,8 @@ def draw(data: Datasets) -> Figure:
         axes.set_xlim(-0.5, len(names) - 0.5)
     above.set_ylabel(LAST_WHIFF)
     style.title(above, "a", "Last whiff of searches that fail, and their share in per cent: single-Q, two-Q", pad=12)
-    below.set(xlabel="trained in", ylabel="mean return $G$")
-    style.title(below, "b", "Return")
+    below.set(xlabel="trained in", ylabel="mean reward $G$")
+    style.title(below, "b", "Reward")
     handles = [Patch(facecolor="none", edgecolor="none", label="tested in:")]
     handles += [Patch(facecolor=colour, label=name) for name, colour in colours.items()]
     handles += [key("single-Q", "filled"), key("two-Q", "open")]
@@ -59,10 +59,10 @@ def caption(data: Datasets) -> str:
 def table(data: Datasets) -> captions.Table:
     rows = []
     for (trained, tested), lost in _pairs(data).items():
-        returns = (captions.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
-        columns = (returns, *([captions.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
+        rewards = (captions.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
+        columns = (rewards, *([captions.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
         rows.append((f"{trained}\u00a0→\u00a0{tested}", [" · ".join(column) for column in columns]))
-    return captions.Table(["return", "fail (%)", "no whiff (%)", "agents in a"], rows)
+    return captions.Table(["reward G", "fail (%)", "no whiff (%)", "agents in a"], rows)
 
 
 def alt(data: Datasets) -> str:

@@ -38,7 +38,7 @@ def draw(data: Datasets) -> Figure:
         for e, (name, share) in enumerate(shares.items()):
             looks = {"fontsize": 5.5, "color": style.dark(style.colours(shares)[name]), "ha": "center", "va": "bottom"}
             panels[-1].annotate(f"{100 * share:.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), **looks)
-        style.title(panels[-1], "e", "never returns:", pad=10)
+        style.title(panels[-1], "e", "never returns downwind:", pad=10)
     return figure
 
 
@@ -47,7 +47,7 @@ def caption(data: Datasets) -> str:
     if not data["branches"]["weight"].any():
         return f"{intro} The searches met no whiff to branch from, so all panels are empty."
     counts = (effective_searches(branches_in(data, name)) for name in data.environments)
-    effective = captions.listing(captions.number(count, ".1f") for count in counts)
+    effective = captions.listing(captions.number(count, ".0f") for count in counts)
     return f"{intro} {captions.caption('fig8_numbers', data)(effective=effective)}"
 
 
@@ -61,11 +61,11 @@ def table(data: Datasets) -> captions.Table | None:
     return captions.table(
         medians
         | {
-            "never returns (%)": (in_each(data.environments, lambda name: 100 * _never(data, name)), ".0f"),
+            "never returns downwind (%)": (in_each(data.environments, lambda name: 100 * _never(data, name)), ".0f"),
             "histories": (in_each(data.environments, lambda name: branches_in(data, name).sizes["branch"]), ",.0f"),
-            "effective searches": (
+            "effective sample size": (
                 in_each(data.environments, lambda name: effective_searches(branches_in(data, name))),
-                ".1f",
+                ".0f",
             ),
         }
     )
@@ -77,7 +77,7 @@ def alt(data: Datasets) -> str:
     return captions.caption("fig8_alt", data)(
         search=captions.ends(in_each(data.environments, partial(_median, data, "upwind_search")), ".0f", "cells"),
         begins=captions.ends(
-            in_each(data.environments, partial(_median, data, "backtracking_initiation")), ".0f", "moves"
+            in_each(data.environments, partial(_median, data, "downwind_return_start")), ".0f", "moves"
         ),
     )
 
@@ -109,6 +109,6 @@ def _median(data: Datasets, metric: str, environment: str) -> float:
 
 
 def _never(data: Datasets, environment: str) -> float:
-    """The share of the weight in histories without a return."""
-    values, weights = _branches(data, "backtracking_initiation", environment)
+    """The share of the weight in histories without a downwind return."""
+    values, weights = _branches(data, "downwind_return_start", environment)
     return float(weights[np.isnan(values)].sum() / weights.sum()) if weights.any() else 0.0

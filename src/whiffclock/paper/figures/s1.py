@@ -13,7 +13,7 @@ from whiffclock.drawing import style
 from whiffclock.paper.dataset import SINGLE, TWO, Datasets, at_home, elsewhere
 from whiffclock.paper.figures import captions
 
-TITLE = "Generalization in return, speed and success"
+TITLE = "Generalization in reward, speed and success"
 NEEDS = (*at_home(SINGLE, TWO), *elsewhere(SINGLE, TWO))
 
 _BAR: dict[str, Any] = {"location": "right", "fraction": 0.05, "pad": 0.015}
