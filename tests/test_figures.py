@@ -348,7 +348,7 @@ def test_effective_searches_of_the_bayesian_agent():
     data = made_up.datasets()
     data.branches["weight"][:] = 1.0
     data.branches["trial"][:] = np.tile([0] * 40 + [1] * 10, 4)
-    assert "n = 1.5, 1.5, 1.5 and 1.5 equal searches" in drawing("fig8").caption(data)
+    assert "effective sample size 1.5, 1.5, 1.5 and 1.5" in drawing("fig8").caption(data)
 
 
 def test_medians_are_joined_where_there_are_several_agents():

@@ -167,7 +167,7 @@ def test_the_first_screen_says_what_was_run_and_how_the_agents_do(judged, page):
     assert "5 agents of each kind in each environment (the paper: 20)" in said
     assert "trained for 250,000 episodes (8.3% of the paper’s 3,000,001), on a synthetic plume, not the paper’s" in said
     assert "Claims" in Page(finding).values("aria-label")
-    assert f"Mean return G Single-Q n = 12 {typical:.3f} " in said
+    assert f"Mean reward G Single-Q n = 12 {typical:.3f} " in said
     assert finding.index("<table") < finding.index('id="fig2"')
     assert text.count('id="fig2"') == 1
 

@@ -38,7 +38,7 @@ def draw(data: Datasets) -> Figure:
         for e, (name, share) in enumerate(shares.items()):
             looks = {"fontsize": 5.5, "color": style.dark(style.colours(shares)[name]), "ha": "center", "va": "bottom"}
             panels[-1].annotate(f"{100 * share:.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), **looks)
-        style.title(panels[-1], "e", "never returns downwind:", pad=10)
+        style.title(panels[-1], "e", "never:", pad=10)
     return figure
 
 
@@ -47,7 +47,7 @@ def caption(data: Datasets) -> str:
     if not data["branches"]["weight"].any():
         return f"{intro} The searches met no whiff to branch from, so all panels are empty."
     counts = (effective_searches(branches_in(data, name)) for name in data.environments)
-    effective = captions.listing(captions.number(count, ".0f") for count in counts)
+    effective = captions.listing(captions.number(count, ".1f") for count in counts)
     return f"{intro} {captions.caption('fig8_numbers', data)(effective=effective)}"
 
 
@@ -65,7 +65,7 @@ def table(data: Datasets) -> captions.Table | None:
             "histories": (in_each(data.environments, lambda name: branches_in(data, name).sizes["branch"]), ",.0f"),
             "effective sample size": (
                 in_each(data.environments, lambda name: effective_searches(branches_in(data, name))),
-                ".0f",
+                ".1f",
             ),
         }
     )
