@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from whiffclock.cli import main
+from whiffclock.drawing import pictures
 from whiffclock.drawing.plume.page import outline
 from whiffclock.plume.calibration import FIRST, calibrate, read_target
 from whiffclock.plume.files import read_plume, write_plume
@@ -78,12 +78,12 @@ def test_a_page_is_replaced_only_if_told_and_only_as_a_whole(run, folder, tmp_pa
     assert "--force" in refused.stderr
     assert page.read_text() == "mine"
 
-    def on_a_full_disk(_figure, file, **_how):
+    def on_a_full_disk(_figure, _form, _salt, file):
         file.write(b"half of a pic")
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Figure, "savefig", on_a_full_disk)
+        patch.setattr(pictures, "save_picture", on_a_full_disk)
         for there in (page, tmp_path / f"new.{ending}"):
             full = run(*command[:-1], there, "--force")
             assert full.returncode == 1  # the machine failed, not the input

@@ -98,12 +98,9 @@ LONGER, SAME_PATH, SCAN = "single-Q, twice as long", "two modes, same path", "ta
 PAPER_AGENTS = 20
 _ENVIRONMENTS = ("environment", "trained", "tested")
 #: The ensemble of single-Q agents of each initial condition in training, in the order of the paper's columns (R10).
-CONDITIONS = {
-    "on a whiff, start region from own threshold": "on a whiff, start region from own threshold",
-    "on a whiff, common start region": "on a whiff, common start region",
-    "any time, start region from own threshold": "any time, start region from own threshold",
-    "any time, common start region": SINGLE,
-}
+_WHIFF_OWN, _WHIFF_COMMON = "on a whiff, start region from own threshold", "on a whiff, common start region"
+_ANY_OWN, _ANY_COMMON = "any time, start region from own threshold", "any time, common start region"
+CONDITIONS = {name: name for name in (_WHIFF_OWN, _WHIFF_COMMON, _ANY_OWN)} | {_ANY_COMMON: SINGLE}
 #: The modes of single-Q agents, and of two-Q agents.
 MODE, MINUS, PLUS = "Q", "Q-", "Q+"
 #: Dimensions of the variables that a dataset always has.
@@ -277,10 +274,12 @@ def where_trained(values: xr.DataArray, kind: str) -> xr.DataArray:
 
 
 def drawn_kinds(data: Datasets, *how: str) -> list[str]:
-    """The kinds of agents that Fig. 2 draws in one of these ways, as far as they were tested."""
+    """The kinds of agents that Fig. 2 draws in these ways, as far as they were tested; the paper's come first."""
     searches = data.searches
     kinds = searches["kind"].values[np.isin(searches["drawn"].values, how)].tolist()
-    return [kind for kind in kinds if bool(searches["failures"].sel(kind=kind).notnull().any())]
+    tested = [kind for kind in kinds if bool(searches["failures"].sel(kind=kind).notnull().any())]
+    paper = (SINGLE, TWO, HEURISTIC, CAST, BAYES)
+    return [kind for kind in paper if kind in tested] + [kind for kind in tested if kind not in paper]
 
 
 def shares_without_whiff(searches: xr.Dataset) -> xr.DataArray:
