@@ -42,7 +42,6 @@ def _failed(verdicts: Sequence[Verdict]) -> Table:
         if found.verdict == "does not hold":
             form = shared_form(found.value, *found.interval)
             numbers = number(found.value, form, nan="", terse=True), span(*found.interval, form, terse=True)
-            add_row(
-                table, found.claim.id, found.part, " ".join(numbers), found.details["parts"][found.part]["required"]
-            )
+            required = found.details["parts"][found.part]["required"]
+            add_row(table, found.claim.id, found.part, " ".join(numbers), required)
     return table

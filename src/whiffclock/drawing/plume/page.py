@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from textwrap import fill
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ def _comparison_figure(statistics: Sequence[PlumeStatistics], labels: Sequence[s
 
 def _with_texts(figure: Figure, title: str, about: str) -> Figure:
     """The figure with texts above and below; dollar signs in names do not start formulas."""
-    figure.suptitle(title, fontsize=9, parse_math=False)
+    figure.suptitle(fill(title, 100), fontsize=9, parse_math=False)
     figure.supxlabel(about, fontsize=6.5, color=style.GREY, parse_math=False)
     return figure
 

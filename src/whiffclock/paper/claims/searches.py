@@ -159,9 +159,8 @@ def last_whiff(lost: xr.DataArray, distance: xr.DataArray, fewest: int) -> xr.Da
     """Median distance of the last whiffs of failures; NaN with fewer than ``fewest``."""
     known = lost.sum("x") >= fewest
     counts = lost.where(known, 1)
-    return xr.apply_ufunc(lambda one: weighted_quantiles(distance, one, 0.5), counts, input_core_dims=[["x"]]).where(
-        known
-    )
+    median = xr.apply_ufunc(lambda one: weighted_quantiles(distance, one, 0.5), counts, input_core_dims=[["x"]])
+    return median.where(known)
 
 
 def too_few(fewest: int, *ensembles: xr.DataArray) -> str:

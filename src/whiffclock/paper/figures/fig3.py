@@ -56,14 +56,9 @@ def table(data: Datasets) -> captions.Table:
     geometry = recovery(data, SINGLE, MODE)["geometry_of"]
     lost = last_whiffs(data, SINGLE)
     found = {label: (geometry.sel(geometry=metric), ".0f") for metric, (label, _) in style.GEOMETRY_LABELS.items()}
-    return captions.table(
-        found
-        | {
-            "fail (%)": (of_each(lost, "failing"), ".1f"),
-            "no whiff (%)": (of_each(lost, "silent"), ".0f"),
-            "last whiff": (of_each(lost, "median"), ".0f"),
-        }
-    )
+    for label, name, form in (("fail (%)", "failing", ".1f"), ("no whiff (%)", "silent", ".0f")):
+        found[label] = of_each(lost, name), form
+    return captions.table(found | {"last whiff": (of_each(lost, "median"), ".0f")})
 
 
 def alt(data: Datasets) -> str:

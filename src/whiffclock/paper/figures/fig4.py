@@ -28,13 +28,13 @@ def draw(data: Datasets) -> Figure:
         two.violin(above, at + 0.008, colour, most, 0.85 * room, side="right", shade=0.0)
         for lost, shift, side in ((single, -0.006, "right"), (two, 0.006, "left")):
             looks = {
-                "xycoords": ("data", "axes fraction"),
                 "fontsize": min(5.3, 85 / len(names) ** 2),
                 "color": style.dark(colour),
+                "ha": side,
+                "va": "bottom",
             }
-            above.annotate(
-                f"{lost.failing:.{int(lost.failing < 9.95)}f}", (at + shift, 1.0), ha=side, va="bottom", **looks
-            )
+            text, place = f"{lost.failing:.{int(lost.failing < 9.95)}f}", ("data", "axes fraction")
+            above.annotate(text, (at + shift, 1.0), xycoords=place, va="bottom", **looks)
         agents = data.searches["mean"].sel(metric="G", trained=trained, tested=tested)
         box(below, at - 0.21 * room, agents.sel(kind=SINGLE).values, colour, "filled", 0.36 * room)
         box(below, at + 0.21 * room, agents.sel(kind=TWO).values, colour, "open", 0.36 * room)

@@ -1,7 +1,6 @@
 """Fig. 8, the Bayesian agent's recovery: the geometry of its paths after many different histories."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -54,32 +53,22 @@ def caption(data: Datasets) -> str:
 def table(data: Datasets) -> captions.Table | None:
     if not data["branches"]["weight"].any():
         return None
-    medians: dict[str, Any] = {
-        label: (in_each(data.environments, partial(_median, data, metric)), ".0f")
-        for metric, (label, _) in style.GEOMETRY_LABELS.items()
-    }
-    return captions.table(
-        medians
-        | {
-            "never returns downwind (%)": (in_each(data.environments, lambda name: 100 * _never(data, name)), ".0f"),
-            "histories": (in_each(data.environments, lambda name: branches_in(data, name).sizes["branch"]), ",.0f"),
-            "effective sample size": (
-                in_each(data.environments, lambda name: effective_searches(branches_in(data, name))),
-                ".1f",
-            ),
-        }
-    )
+    each, columns = partial(in_each, data.environments), {}
+    for metric, (label, _) in style.GEOMETRY_LABELS.items():
+        columns[label] = each(partial(_median, data, metric)), ".0f"
+    columns["never returns downwind (%)"] = each(lambda name: 100 * _never(data, name)), ".0f"
+    columns["histories"] = each(lambda name: branches_in(data, name).sizes["branch"]), ",.0f"
+    columns["effective sample size"] = each(lambda name: effective_searches(branches_in(data, name))), ".1f"
+    return captions.table(columns)
 
 
 def alt(data: Datasets) -> str:
     if not data["branches"]["weight"].any():
         return captions.caption("fig8_none", data)()
-    return captions.caption("fig8_alt", data)(
-        search=captions.ends(in_each(data.environments, partial(_median, data, "upwind_search")), ".0f", "cells"),
-        begins=captions.ends(
-            in_each(data.environments, partial(_median, data, "downwind_return_start")), ".0f", "moves"
-        ),
-    )
+    metrics = ("upwind_search", "downwind_return_start")
+    search, begins = (in_each(data.environments, partial(_median, data, metric)) for metric in metrics)
+    ends = {"search": captions.ends(search, ".0f", "cells"), "begins": captions.ends(begins, ".0f", "moves")}
+    return captions.caption("fig8_alt", data)(**ends)
 
 
 def _violins(axes: Axes, data: Datasets, metric: str) -> None:

@@ -43,10 +43,8 @@ def table(data: Datasets) -> captions.Table:
 
 
 def alt(data: Datasets) -> str:
-    (first, last), medians = (
-        captions.ends_of(data.environments),
-        [captions.medians(one) for one in _searches(data).values()],
-    )
+    first, last = captions.ends_of(data.environments)
+    medians = [captions.medians(one) for one in _searches(data).values()]
     growing = sum(bool(one.sel(environment=last) > one.sel(environment=first)) for one in medians)
     return captions.caption("s5_alt", data)(first=first, last=last, growing=growing)
 
