@@ -27,12 +27,7 @@ def draw(data: Datasets) -> Figure:
         single.violin(above, at - 0.008, colour, most, 0.85 * room, side="left")
         two.violin(above, at + 0.008, colour, most, 0.85 * room, side="right", shade=0.0)
         for lost, shift, side in ((single, -0.006, "right"), (two, 0.006, "left")):
-            looks = {
-                "fontsize": min(5.3, 85 / len(names) ** 2),
-                "color": style.dark(colour),
-                "ha": side,
-                "va": "bottom",
-            }
+            looks = {"fontsize": min(5.3, 85 / len(names) ** 2), "color": style.dark(colour), "ha": side}
             text, place = f"{lost.failing:.{int(lost.failing < 9.95)}f}", ("data", "axes fraction")
             above.annotate(text, (at + shift, 1.0), xycoords=place, va="bottom", **looks)
         agents = data.searches["mean"].sel(metric="G", trained=trained, tested=tested)
