@@ -29,7 +29,7 @@ from whiffclock.plume import Plume
 from whiffclock.plume.simulate.channel import ChannelFlow
 from whiffclock.plume.simulate.filaments import Filaments
 from whiffclock.plume.simulate.recipe import FlowSettings, OdorSettings
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 from whiffclock.plume.whiffs import threshold_field
 from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.gridsearch import GridSearch, GridVectors
@@ -67,13 +67,13 @@ def loop(name: str, unit: str, size: int) -> Callable[[Callable[[], Work]], Call
 @cache
 def plume() -> Plume:
     """A small plume."""
-    return standin_plume(200, 60, 27)
+    return toy_plume(200, 60, 27)
 
 
 @cache
 def model() -> GridSearch:
     """The search in a smaller one as a POMDP."""
-    return search_model(standin_plume(200, 40, 15), THRESHOLD)
+    return search_model(toy_plume(200, 40, 15), THRESHOLD)
 
 
 EPISODES = 1000

@@ -125,7 +125,7 @@ def rates(m: Measured, names: dict[str, str], unit: str) -> str:
         (what, number(m[name]), number(first / m[name]), *([share(m.get(f"{name}.arrived"))] if arrived else []))
         for name, what in found.items()
     ]
-    return table(("", unit, "first line over it", *(["arrived"] if arrived else [])), rows)
+    return table(("", unit, "slower than whiffclock by a factor of", *(["arrived"] if arrived else [])), rows)
 
 
 def share(value: float | None) -> str:
@@ -260,12 +260,12 @@ def summary(m: Measured) -> str:
     rate, billions = m["training.whiffclock"] / 1e6, m["training.full.steps"] / 1e9
     rows = {
         "Q-learning, Numba kernel": f"{m['training.whiffclock.step']:.1f} ns per step, {rate:.0f} million per second",
-        "the same updates in plain C, best of four builds": f"{m['training.c_step']:.1f} ns per step",
+        "same algorithm in C (fastest of 4 compiler settings)": f"{m['training.c_step']:.1f} ns per step",
         "the same updates in plain Python": f"{number(m['training.python_step'])} ns per step",
         f"one full training, 3,000,001 episodes ({billions:.1f} billion steps)": f"{m['training.full']:.1f} s",
         "evaluation of a policy": f"{m['search.whiffclock'] / 1e6:.1f} million searches per second",
         "simulation of the plume, 2598 snapshots": f"{m['plume.simulate.full_cpu']:.0f} s",
-        "a snapshot": f"{1e3 / m['plume.simulate.rate']:.0f} ms; of pompy's puffs {1e3 / m['plume.pompy.rate']:.0f} ms",
+        "one plume snapshot": f"{1e3 / m['plume.simulate.rate']:.0f} ms (pompy: {1e3 / m['plume.pompy.rate']:.0f} ms)",
     }
     return table(("task", "CPU time, one core"), rows.items())
 

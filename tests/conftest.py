@@ -9,7 +9,7 @@ import pytest
 from handmade import FIGURES
 from hypothesis import settings
 
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 
 pytest.register_assert_rewrite("small_pomdps")
 settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
@@ -29,8 +29,8 @@ def _signals():
 
 @pytest.fixture(scope="session")
 def plume():
-    """A small stand-in plume, made once."""
-    return standin_plume(snapshots=200, length=40, width=27, seed=1)
+    """A small toy plume, made once."""
+    return toy_plume(snapshots=200, length=40, width=27, seed=1)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ LENGTH, WIDTH, SEARCHES = 40, 9, 1000
 GROWING = {
     "surge_length": (4, 8, 12, 16),
     "upwind_search": (20, 30, 40, 50),
-    "backtracking_initiation": (60, 90, 120, 150),
+    "downwind_return_start": (60, 90, 120, 150),
 }
 PLUME = {"origin": "an odor", "fingerprint": "f00d"}
 PLUME |= {"environments": dict(zip(ENVIRONMENT_NAMES, (1e-6, 3e-6, 5e-6, 7e-6), strict=True))}
@@ -151,7 +151,7 @@ def _recoveries(n, rng):
             for truncation in TRUNCATIONS:
                 where = {"ensemble": ensemble, "mode": mode, "truncation": truncation}
                 _clear_and_weak_trends(values, where, n, rng)
-    for name, change in (("upwind_search", -10), ("backtracking_initiation", -30), ("surge_length", 10)):
+    for name, change in (("upwind_search", -10), ("downwind_return_start", -30), ("surge_length", 10)):
         values.loc[{"ensemble": TWO, "mode": MINUS, "geometry": name}] += change
     steps = xr.full_like(values.isel(geometry=0, drop=True), 40.0)
     return xr.Dataset({"geometry_of": values, "steps": steps})
@@ -164,9 +164,9 @@ def _clear_and_weak_trends(values, where, n, rng):
         for metric, typical in GROWING.items():
             values.loc[here | {"geometry": metric}] = typical[e] + rng.integers(-2, 3, n)
         values.loc[here | {"geometry": "cast_width"}] = 50 + 40 * ranks + 4.5 * e
-        for metric in ("backtracking", "backtracking_after_extreme"):
+        for metric in ("downwind_return_printed", "downwind_return_length"):
             values.loc[here | {"geometry": metric}] = 90 - 40 * ranks - 4.5 * e
-    never = {"trained": "sparser", "agent": [0, 1], "geometry": "backtracking_initiation"}
+    never = {"trained": "sparser", "agent": [0, 1], "geometry": "downwind_return_start"}
     values.loc[where | never] = np.nan
 
 
@@ -208,7 +208,7 @@ def _branches(branches, rng):
         },
         coords={"geometry": list(GEOMETRY)},
     )
-    made["geometry_of"].loc[{"branch": np.arange(4) * branches, "geometry": "backtracking_initiation"}] = np.nan
+    made["geometry_of"].loc[{"branch": np.arange(4) * branches, "geometry": "downwind_return_start"}] = np.nan
     return made
 
 
@@ -279,11 +279,11 @@ BROKEN = {
            _set("searches", "strata", home(SINGLE, "sparser", metric="f+"), 0.85)],
     "C4": [_set("searches", "strata", home(LONGER, "dense", metric="G"), 0.8)],
     "C5": [_reverse("surge_length", _MAIN), _set("recoveries", "geometry_of", {"geometry": "surge_length"}, 7)],
-    "C6": [_reverse("upwind_search", _MAIN), _reverse("backtracking_initiation", _MAIN),
+    "C6": [_reverse("upwind_search", _MAIN), _reverse("downwind_return_start", _MAIN),
            _set("recoveries", "geometry_of",
-                {"trained": ["denser", "dense"], "geometry": "backtracking_initiation"}, np.nan)],
-    "C7": [_reverse("cast_width", _MAIN), _reverse("backtracking", _MAIN), _strong("cast_width"),
-           _reverse("backtracking_after_extreme", _MAIN)],
+                {"trained": ["denser", "dense"], "geometry": "downwind_return_start"}, np.nan)],
+    "C7": [_reverse("cast_width", _MAIN), _reverse("downwind_return_printed", _MAIN), _strong("cast_width"),
+           _reverse("downwind_return_length", _MAIN)],
     "C8": [_set("searches", "lost", {"kind": SINGLE}, 1.0)],
     "C9": [_set("searches", "lost_by", home(SINGLE, "sparse", sixth=4), 30)],
     "C10": [_set("searches", "strata", {"kind": TWO, "trained": "sparser", "metric": "G"}, 0.3)],

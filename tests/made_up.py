@@ -222,7 +222,7 @@ class Case:
     def geometry(self, *shape):
         values = self.rng.integers(1, 20, (*shape, len(GEOMETRY))).astype(float)
         absent = self.rng.random(shape) < 0.3 if self.returns else np.ones(shape, dtype=bool)
-        values[..., GEOMETRY.index("backtracking_initiation")][absent] = np.nan
+        values[..., GEOMETRY.index("downwind_return_start")][absent] = np.nan
         return values
 
 

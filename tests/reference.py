@@ -80,7 +80,7 @@ class Memory:
 class Records:
     returns: list = field(default_factory=list)
     usage: list = field(default_factory=list)
-    void_states: list = field(default_factory=list)
+    clock_readings: list = field(default_factory=list)
     blanks: list = field(default_factory=list)
 
 
@@ -120,7 +120,7 @@ def q_learning(world, memory, learning, cells, counter, *, start_on_whiff=False,
             state = memory.state()
             records.usage[memory.mode] += 1
             if recording and memory.blank > 0:
-                records.void_states.append((memory.mode, memory.clock()))
+                records.clock_readings.append((memory.mode, memory.clock()))
             word = random.word()
             explore = (word >> 11) < int(epsilon * 2**53)
             action = word & 3 if explore else first_best(q[state])

@@ -164,17 +164,17 @@ def test_heuristic_two_q_is_its_two_halves(plume):
         heuristic_two_q(dense, cast_and_surge(20, 60), 7)
 
 
-def test_the_void_path_of_cast_and_surge():
+def test_the_recovery_path_of_cast_and_surge():
     path = recovery_path(cast_and_surge(45, 7))
     assert path.tolist() == [[0, 0], [-1, 0], [-1, 1], [-2, 1], [-2, 0], [-2, -1], [-2, -2], [-3, -2]]
 
 
 def test_the_truncations_are_read_off_the_training(plume):
     policy = train(clock_task(plume, 3e-6, clock(100), LearningSettings.shortened(500)))
-    ((largest, void_sum, voids, longest, blank_sum, blanks),) = policy.records["clock"].tolist()
+    ((largest, reading_sum, readings, longest, blank_sum, blanks),) = policy.records["clock"].tolist()
     assert len(recovery_path(policy, truncation="none")) == 101
     assert len(recovery_path(policy)) == largest + 1
-    assert len(recovery_path(policy, truncation="mean clock reading")) == round(void_sum / voids) + 1
+    assert len(recovery_path(policy, truncation="mean clock reading")) == round(reading_sum / readings) + 1
     assert len(recovery_path(policy, truncation="longest blank")) == longest + 1
     assert len(recovery_path(policy, truncation="mean blank")) == round(blank_sum / blanks) + 1
     assert longest <= largest
@@ -192,7 +192,7 @@ def test_heuristic_two_q_is_for_the_source_region_of_its_parts(plume):
         evaluate(both, plume, 3e-6, WorldSettings(radius=3))
 
 
-def test_void_records_are_kept_for_each_mode(plume):
+def test_clock_records_are_kept_for_each_mode(plume):
     policy = train(clock_task(plume, 3e-6, clock(100, (4,)), LearningSettings.shortened(500)))
     minus, plus = policy.records["clock"]
     assert minus[2] > 0

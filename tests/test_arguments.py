@@ -11,10 +11,10 @@ from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, settings_of, taus_of
 from whiffclock.memory import clock, window
 from whiffclock.params import InputError, WorldSettings
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 from whiffclock.world.starts import one_start
 
-PLUME = standin_plume(snapshots=10, length=20, width=7)
+PLUME = toy_plume(snapshots=10, length=20, width=7)
 WORLD = WorldSettings()
 CAST = cast_and_surge(30)
 #: Of no use as any of the arguments.

@@ -19,7 +19,7 @@ from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.path_metrics import GEOMETRY as METRICS
 from whiffclock.path_metrics import geometry
 from whiffclock.plume.files import write_plume
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.recovery import BranchSettings, blank_probability, follow_blanks, follow_return, forced_blanks
 
@@ -33,7 +33,7 @@ def run(*words):
 
 @pytest.fixture(scope="module")
 def small():
-    return standin_plume(snapshots=150, length=20, width=11, seed=3)
+    return toy_plume(snapshots=150, length=20, width=11, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -161,15 +161,15 @@ def test_blank_probability_by_hand():
     assert blank_probability(path[:1], blank) == 1.0
 
 
-def test_a_clock_branches_into_its_one_void_trajectory(small):
+def test_a_clock_branches_into_its_one_recovery_path(small):
     policy = cast_and_surge(30, length=60)
     branches = forced_blanks(policy, small, DENSE, settings=BranchSettings(trials=5, steps=20, horizon=60))
-    void = follow_blanks(policy, policy.begin(np.ones(1, dtype=bool)), 60)[0]
+    alone = follow_blanks(policy, policy.begin(np.ones(1, dtype=bool)), 60)[0]
     assert len(branches) > 5
     for path in branches.paths:
-        assert np.array_equal(path - path[0], void)  # it never returns, so it is followed for all 60 steps
-    assert (branches.metrics[:, METRICS.index("surge_length")] == geometry(void).surge_length).all()
-    assert np.isnan(branches.metrics[:, METRICS.index("backtracking_initiation")]).all()
+        assert np.array_equal(path - path[0], alone)  # it never returns, so it is followed for all 60 steps
+    assert (branches.metrics[:, METRICS.index("surge_length")] == geometry(alone).surge_length).all()
+    assert np.isnan(branches.metrics[:, METRICS.index("downwind_return_start")]).all()
 
 
 def test_branches_start_at_whiffs_and_end_with_their_return(small, agent):

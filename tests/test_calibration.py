@@ -15,7 +15,7 @@ from whiffclock.plume.builtin import builtin_plume
 from whiffclock.plume.calibration import CrosswindProfile, Target, calibrate, map_error, map_sorted, read_target
 from whiffclock.plume.durations import complete_runs
 from whiffclock.plume.files import read_plume, write_plume
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 
 MAPS = Path(__file__).parents[2] / "shared" / "data" / "plume" / "whiff_probability_4x27x123.npy"
 LEVELS = np.array([1e-6, 3e-6, 5e-6, 7e-6], dtype=np.float32)
@@ -204,7 +204,7 @@ def test_the_built_in_plume_has_the_maps_of_the_dns(shipped, dns_maps):
 
 
 def test_puffs_get_the_maps_of_the_dns(dns, dns_maps):
-    puffs = standin_plume(500, 123, 27, seed=0)
+    puffs = toy_plume(500, 123, 27, seed=0)
     assert min(errors(puffs, dns_maps)) > 0.05
     assert max(errors(calibrate(puffs, dns), dns_maps)) <= 0.02
 

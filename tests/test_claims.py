@@ -27,7 +27,7 @@ from whiffclock.paper.claims.resampling import (
     superiority,
     trend,
 )
-from whiffclock.paper.claims.searches import distance, last_whiff, plus_prefers_long
+from whiffclock.paper.claims.searches import distance, last_whiff, separation_by_blank
 from whiffclock.paper.claims.table import EVIDENCE
 from whiffclock.paper.claims.verdict import Claim, Evidence, Part, decide, summarize
 from whiffclock.paper.dataset import (
@@ -85,7 +85,7 @@ def test_a_claim_does_not_hold_where_results_are_otherwise(paper, name, i):
 @pytest.mark.parametrize("name", CLAIMS)
 def test_few_agents_decide_nothing(name):
     found = verdict(as_in_the_paper(n=3, strata=3, branches=6), name)
-    assert found.verdict == "not decidable", found.why
+    assert found.verdict == "undecided", found.why
     assert found.why.endswith(".")
 
 
@@ -146,7 +146,7 @@ def test_a_claim_from_outside_is_an_entry_and_a_function(paper):
     assert before == CLAIMS
     assert len(others) == 18
     assert (found.claim.id, found.verdict, found.value) == ("quicker", "holds", 0)
-    assert found.details["parts"]["dense"]["wanted"] == "above -0.5"
+    assert found.details["parts"]["dense"]["required"] == "above -0.5"
     assert found.claim.statistic == "Median of T_min/T; above -1/2."
     assert "Nobody" in table_text([found])
 
@@ -159,30 +159,30 @@ def test_a_margin_is_what_the_table_says(paper):
 def test_scatter_leaves_a_claim_open(paper):
     data = deepcopy(paper)
     data.searches["strata"].loc[home(SINGLE, "dense", metric="G", agent=slice(0, 5))] = 0.3
-    assert verdict(data, "C1").verdict == "not decidable"
+    assert verdict(data, "C1").verdict == "undecided"
 
 
 def test_without_branches_the_claim_on_them_is_open(paper):
     data = replace(paper, branches=paper.branches.isel(branch=slice(0)))
-    assert verdict(data, "C17").verdict == "not decidable"
+    assert verdict(data, "C17").verdict == "undecided"
     assert "no whiff" in verdict(data, "C17").why
 
 
 def test_branches_without_weight_are_no_histories(paper):
     data = deepcopy(paper)
     data.branches["weight"][:] = 0
-    assert verdict(data, "C17").verdict == "not decidable"
+    assert verdict(data, "C17").verdict == "undecided"
     data.branches["weight"][::20] = 1
-    assert verdict(data, "C17").verdict == "not decidable"
+    assert verdict(data, "C17").verdict == "undecided"
 
 
 def test_a_short_training_does_not_decide_on_three_million_episodes(paper):
     found = verdict(with_facts(paper, episodes=250_000), "C4")
-    assert found.verdict == "not decidable"
+    assert found.verdict == "undecided"
     assert "250,000" in found.why
     assert abs(found.value) < 0.1
     found = verdict(with_facts(paper, **QUICK), "C4")
-    assert found.verdict == "not decidable"
+    assert found.verdict == "undecided"
     assert "twice the episodes in the profile quick" in found.why
 
 
@@ -190,7 +190,7 @@ def test_a_trend_that_is_not_there_cannot_survive(paper):
     data = deepcopy(paper)
     data.recoveries["geometry_of"].loc[{"ensemble": SINGLE}] = 7
     found = verdict(data, "C18")
-    assert found.verdict == "not decidable"
+    assert found.verdict == "undecided"
     assert "None of the three trends is certain" in found.why
 
 
@@ -213,11 +213,11 @@ def test_the_gain_over_cast_and_surge_by_another_route(paper):
         assert part["value"] == pytest.approx(sorted(gains)[5] / 2 + sorted(gains)[6] / 2)
 
 
-@pytest.mark.parametrize("metric", ["surge_length", "backtracking_initiation"])
+@pytest.mark.parametrize("metric", ["surge_length", "downwind_return_start"])
 def test_the_trend_by_another_route(paper, metric):
     where = {"ensemble": SINGLE, "mode": "Q", "truncation": "largest clock reading", "geometry": metric}
     values = paper.recoveries["geometry_of"].sel(where).values
-    assert np.isnan(values).any() == (metric == "backtracking_initiation")
+    assert np.isnan(values).any() == (metric == "downwind_return_start")
     pairs = []
     for i in range(4):
         for j in range(i + 1, 4):
@@ -237,8 +237,8 @@ def test_never_returning_is_the_latest_return(paper):
     assert trend([early, early + 1, early + 2, never], rng).value == 1
     assert trend([never] * 4, rng).value == 0
     data = deepcopy(paper)
-    data.recoveries["geometry_of"].loc[{"trained": "sparser", "geometry": "backtracking_initiation"}] = np.nan
-    assert verdict(data, "C6").details["parts"]["backtracking initiation"]["value"] == 1
+    data.recoveries["geometry_of"].loc[{"trained": "sparser", "geometry": "downwind_return_start"}] = np.nan
+    assert verdict(data, "C6").details["parts"]["downwind return start"]["value"] == 1
 
 
 def test_last_whiffs_by_another_route(paper):
@@ -250,10 +250,10 @@ def test_last_whiffs_by_another_route(paper):
     assert np.isnan(last_whiff(xr.DataArray(np.eye(40)[:1], dims=("agent", "x")), distance(paper), 5)).all()
 
 
-def test_preference_of_modes_by_another_route():
+def test_separation_of_modes_by_another_route():
     rng = np.random.default_rng(2)
     counts = rng.integers(0, 5, (2, 2, 8))
-    for agent, found in zip(counts, plus_prefers_long(counts), strict=True):
+    for agent, found in zip(counts, separation_by_blank(counts), strict=True):
         minus, plus = (np.repeat(np.arange(8), row) for row in agent)
         assert found == pytest.approx(np.sign(plus[:, None] - minus[None, :]).mean())
 
@@ -389,23 +389,23 @@ def test_without_a_gap_there_is_no_scale(paper, name):
     parts = verdict(data, name).details["parts"]
     scaled = [part for part in parts.values() if "difference of G" in part["beside"] and part["above"] != 0.5]
     assert len(scaled) >= 2
-    assert {part["outcome"] for part in scaled} == {"not decidable"}
+    assert {part["outcome"] for part in scaled} == {"undecided"}
     assert all("not certain to be positive" in part["why"] for part in scaled)
     assert np.isnan([part["high"] for part in scaled]).all()
 
 
 def test_a_clock_with_two_names_for_one_path_is_not_a_second_mode(paper):
-    """It is in Q+ where blanks are long, without any learning: that is no preference."""
+    """It is in Q+ where blanks are long, without any learning: that is no separation by learning."""
     data = deepcopy(paper)
     rng = np.random.default_rng(0)
     control = data.usage["same_path"]
     data.usage["by_blank"][:] = control.values[:, rng.permutation(control.sizes["agent"])]
     found = verdict(data, "C12")
-    assert found.verdict == "not decidable"
-    medians = [values["two-Q"] for label, values in found.details["also"].items() if label.startswith("median pref")]
+    assert found.verdict == "undecided"
+    medians = [values["two-Q"] for label, values in found.details["also"].items() if label.startswith("median sep")]
     assert min(medians) > 0.02
-    parts = [part for label, part in found.details["parts"].items() if label.startswith("preference")]
-    assert [part["outcome"] for part in parts] == ["not decidable"] * 4
+    parts = [part for label, part in found.details["parts"].items() if label.startswith("separation")]
+    assert [part["outcome"] for part in parts] == ["undecided"] * 4
 
 
 @pytest.mark.parametrize("name", ["C8", "C9", "C14"])
@@ -417,7 +417,7 @@ def test_next_to_no_failures_refute_nothing(paper, name, count):
     data.searches["lost_by"].loc[{"kind": TWO, "stratum": 0, "sixth": [0, 5]}] = count
     data.searches["lost_by"].loc[{"kind": [MINUS_ONLY, PLUS_ONLY]}] = 0
     found = verdict(data, name)
-    assert {part["outcome"] for part in found.details["parts"].values()} == {"not decidable"}
+    assert {part["outcome"] for part in found.details["parts"].values()} == {"undecided"}
     assert "at least 5 such failures" in found.why
 
 
@@ -428,7 +428,7 @@ def test_failures_of_half_of_one_ensemble_are_enough(paper):
     assert verdict(data, "C9").details["parts"]["dense in sparse"]["outcome"] == "holds"
     data.searches["lost_by"].loc[where | {"agent": slice(5, None)}] = 0
     assert verdict(data, "C9").summary == "holds: denser in sparse, denser in sparser and dense in sparser; " \
-        "open: dense in sparse"  # fmt: skip
+        "undecided: dense in sparse"  # fmt: skip
 
 
 def test_failures_without_a_whiff_are_counted(paper):
@@ -446,27 +446,32 @@ def test_branches_of_one_search_count_once(paper):
     data = deepcopy(paper)
     data.branches["trial"][:] = np.tile(np.arange(60.0) // 12, 4)
     found = verdict(data, "C17")
-    assert found.verdict == "not decidable"
-    assert found.details["also"]["effective searches"] == pytest.approx(dict.fromkeys(ENVIRONMENT_NAMES, 5))
+    assert found.verdict == "undecided"
+    assert found.details["also"]["effective sample size"] == pytest.approx(dict.fromkeys(ENVIRONMENT_NAMES, 5))
 
 
 def test_a_claim_says_what_was_resampled(verdicts):
     assert {found.claim.id: found.resampled for found in verdicts} == {
         claim.id: claim.resampled for claim in CLAIMS.values()
     }
-    assert {claim.resampled for claim in CLAIMS.values()} == {"agents", "strata", "agents and strata", "searches"}
+    assert {claim.resampled for claim in CLAIMS.values()} == {
+        "agents",
+        "time blocks",
+        "agents and time blocks",
+        "searches",
+    }
 
 
 @pytest.mark.parametrize(
     ("outcomes", "text"),
     [
         ({"surge": "holds"}, "holds"),
-        ({"surge": "not decidable"}, "open"),
+        ({"surge": "undecided"}, "undecided"),
         (dict.fromkeys(ENVIRONMENT_NAMES, "holds"), "holds in all 4 parts"),
-        (dict.fromkeys(ENVIRONMENT_NAMES, "holds") | {"dense": "not decidable"},
-         "holds in denser, sparse and sparser; open in dense"),
-        ({"a": "not decidable", "b": "does not hold", "c": "holds"}, "holds: c; does not hold: b; open: a"),
-        (dict.fromkeys("abcdef", "holds") | {"g": "not decidable"}, "holds in 6 of 7 parts; open: g"),
+        (dict.fromkeys(ENVIRONMENT_NAMES, "holds") | {"dense": "undecided"},
+         "holds in denser, sparse and sparser; undecided in dense"),
+        ({"a": "undecided", "b": "does not hold", "c": "holds"}, "holds: c; does not hold: b; undecided: a"),
+        (dict.fromkeys("abcdef", "holds") | {"g": "undecided"}, "holds in 6 of 7 parts; undecided: g"),
     ],
 )  # fmt: skip
 def test_a_summary_tells_of_all_parts(outcomes, text):
@@ -485,16 +490,16 @@ def test_all_parts_are_needed_and_the_weakest_is_shown():
     open_part, bad = Part("open", number(0.0, 0.1), above=0), Part("bad", number(-0.2, 0.1), above=0)
     few = Part("few", Draws(0.5, np.full(10, 0.5), 4, 3), above=0)
     assert (_decided(better, good).verdict, _decided(better, good).part) == ("holds", "good")
-    assert (_decided(good, open_part).verdict, _decided(good, open_part).part) == ("not decidable", "open")
+    assert (_decided(good, open_part).verdict, _decided(good, open_part).part) == ("undecided", "open")
     assert (_decided(open_part, bad, few).verdict, _decided(open_part, bad, few).part) == ("does not hold", "bad")
-    assert _decided(good, few).verdict == "not decidable"
+    assert _decided(good, few).verdict == "undecided"
 
 
 def test_many_parts_make_it_harder_to_refute():
     rng = np.random.default_rng(0)
     draws = Draws(-0.21, rng.normal(-0.21, 0.1, 4000), 1000, 999)
     assert Part("one", draws, above=0).outcome(1) == "does not hold"
-    assert Part("one of twenty", draws, above=0).outcome(20) == "not decidable"
+    assert Part("one of twenty", draws, above=0).outcome(20) == "undecided"
     assert Part("one of twenty", draws, above=0).why(20).endswith("but not the wider one for 20 parts")
 
 
@@ -502,7 +507,7 @@ def test_five_agents_cannot_refute_one_of_four_parts():
     def part(n):
         return Part("all wrong", over_agents(-np.arange(1.0, n + 1), np.random.default_rng(0)), above=0)
 
-    assert part(5).outcome(4) == "not decidable"
+    assert part(5).outcome(4) == "undecided"
     assert part(8).outcome(4) == "does not hold"
     assert "too few" in _decided(*[part(5)] * 4).why
 
@@ -518,7 +523,7 @@ def test_claims_json_has_every_number_and_no_nan(paper):
     assert [claim["id"] for claim in content["claims"]] == list(CLAIMS)
     for claim in content["claims"]:
         assert {"statement", "statistic", "value", "interval", "verdict", "details", "why"} <= set(claim)
-        assert claim["verdict"] in ("holds", "does not hold", "not decidable", "not tested")
+        assert claim["verdict"] in ("holds", "does not hold", "undecided", "not tested")
         assert len(claim["interval"]) == 2
     assert content["claims"][15]["value"] is None
     assert content["claims"][15]["verdict"] == "not tested"
@@ -535,7 +540,7 @@ def test_the_terminal_table_fits(paper):
     text = table_text(judge(with_facts(paper, **QUICK, figures=[name for name in FIGURES if name != "fig8"])))
     assert all(name in text for name in CLAIMS)
     assert "✓ holds" in text
-    assert "? not decidable" in text
+    assert "? undecided" in text
     assert "– not tested" in text
     assert max(map(len, text.splitlines())) <= 80
 

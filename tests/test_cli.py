@@ -96,7 +96,7 @@ def test_info_describes_files_and_itself(folder):
     policy = json.loads(run("info", folder / "policies/dense/two-q-tau4-seed00.npz", "--json").stdout)
     assert policy["policy"] == "two-Q"
     assert policy["threshold"] == 3e-6
-    assert policy["recovery in mode 1"]["surge_length"] >= 0
+    assert policy["recovery in Q+"]["surge_length"] >= 0
     plume = json.loads(run("info", folder / "plume.npz", "--json").stdout)
     assert plume["grid"] == [40, 27]
     assert "not turbulence" in plume["plume"]

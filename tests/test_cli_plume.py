@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from whiffclock.cli import main
+from whiffclock.drawing import pictures
 from whiffclock.drawing.plume.page import outline
 from whiffclock.plume.calibration import FIRST, calibrate, read_target
 from whiffclock.plume.files import read_plume, write_plume
-from whiffclock.plume.standin import standin_plume
 from whiffclock.plume.statistics import plume_statistics
+from whiffclock.plume.toy import toy_plume
 
 
 class Done(NamedTuple):
@@ -40,12 +40,12 @@ def run(monkeypatch, capsys):
 def folder(plume, tmp_path_factory):
     made = tmp_path_factory.mktemp("plumes")
     write_plume(plume, made / "a.npz")
-    write_plume(standin_plume(snapshots=150, length=90, width=41, seed=2), made / "b.npz")
+    write_plume(toy_plume(snapshots=150, length=90, width=41, seed=2), made / "b.npz")
     return made
 
 
 def test_a_calibration_too_short_to_measure_is_null_in_json(run, tmp_path):
-    write_plume(standin_plume(snapshots=60, length=FIRST, width=11, seed=1), tmp_path / "a.npz")
+    write_plume(toy_plume(snapshots=60, length=FIRST, width=11, seed=1), tmp_path / "a.npz")
     done = run("calibrate", tmp_path / "a.npz", tmp_path / "b.npz", "--target", "dns", "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout, parse_constant=pytest.fail)["thresholds"]
@@ -78,12 +78,12 @@ def test_a_page_is_replaced_only_if_told_and_only_as_a_whole(run, folder, tmp_pa
     assert "--force" in refused.stderr
     assert page.read_text() == "mine"
 
-    def on_a_full_disk(_figure, file, **_how):
+    def on_a_full_disk(_figure, _form, _salt, file):
         file.write(b"half of a pic")
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Figure, "savefig", on_a_full_disk)
+        patch.setattr(pictures, "save_picture", on_a_full_disk)
         for there in (page, tmp_path / f"new.{ending}"):
             full = run(*command[:-1], there, "--force")
             assert full.returncode == 1  # the machine failed, not the input
@@ -100,7 +100,7 @@ def test_names_are_names_and_no_markup(run, tmp_path, monkeypatch, name):
     made, copy = f"{name}.npz", f"{name}.npy"
     sizes = ["--snapshots", 20, "--length", 12, "--width", 7]
     for command, file in (
-        (["standin", made, *sizes], made),
+        (["toy", made, *sizes], made),
         (["export", made, copy], copy),
         (["inspect", copy, "--threshold", 1e-6], copy),
         (["compare", copy], copy),
@@ -162,8 +162,14 @@ def test_the_outline_of_cells_closes():
     assert len(outline(np.zeros((4, 4), dtype=bool), (0, 4, 0, 4))) == 0
 
 
-def test_standin_refuses_to_replace_a_plume(run, tmp_path):
-    words = ["standin", tmp_path / "puffs.npz", "--snapshots", 5, "--length", 12, "--width", 7]
+def test_the_old_name_of_toy_still_works_with_a_warning(run, tmp_path):
+    done = run("standin", tmp_path / "puffs.npz", "--snapshots", 5, "--length", 12, "--width", 7)
+    assert (done.returncode, done.stderr) == (0, "whiffclock: standin is called toy now.\n")
+    assert "standin" not in run("--help").stdout
+
+
+def test_toy_refuses_to_replace_a_plume(run, tmp_path):
+    words = ["toy", tmp_path / "puffs.npz", "--snapshots", 5, "--length", 12, "--width", 7]
     assert run(*words).returncode == 0
     again = run(*words)
     assert (again.returncode, again.stdout) == (2, "")

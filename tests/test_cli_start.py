@@ -75,7 +75,7 @@ def test_brackets_in_names_are_printed_as_they_are(tmp_path):
     name = "[/c].npz"
     small = ["--snapshots", "40", "--length", "12", "--width", "7"]
     done = subprocess.run(
-        [sys.executable, "-c", "from whiffclock.cli import main; main()", "plume", "standin", name, *small],
+        [sys.executable, "-c", "from whiffclock.cli import main; main()", "plume", "toy", name, *small],
         cwd=tmp_path, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "200"},
     )  # fmt: skip
     assert name in done.stdout
@@ -84,14 +84,14 @@ def test_brackets_in_names_are_printed_as_they_are(tmp_path):
         [sys.executable, "-c", "from whiffclock.cli import main; main()", "info", name],
         cwd=tmp_path, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "200"},
     )  # fmt: skip
-    assert "stand-in" in done.stdout
+    assert "toy plume" in done.stdout
 
 
 def test_a_pipe_is_never_replaced(tmp_path):
     pipe = tmp_path / "pipe.npz"
     os.mkfifo(pipe)
     done = subprocess.run(
-        [sys.executable, "-c", "from whiffclock.cli import main; main()", "plume", "standin", pipe, "--force"],
+        [sys.executable, "-c", "from whiffclock.cli import main; main()", "plume", "toy", pipe, "--force"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2

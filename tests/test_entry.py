@@ -185,7 +185,7 @@ def test_a_signal_in_a_callback_from_compiled_code_is_not_lost():
 
 def test_sigterm_keeps_finished_work(tmp_path):
     plume = tmp_path / "plume.npz"
-    run("plume", "standin", plume, "--snapshots", "40", "--length", "16", "--width", "7")
+    run("plume", "toy", plume, "--snapshots", "40", "--length", "16", "--width", "7")
     words = ("train", "--plume", plume, "-e", "dense", "--start-threshold", "own", "--horizon", "40", "--out", "made")
     words += ("--seeds", "50", "--episodes", "200000", "--workers", "1")
     at_work = subprocess.Popen([*WHIFFCLOCK, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True)

@@ -19,7 +19,7 @@ from whiffclock.params import (
 )
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.plume.simulate.recipe import FlowSettings, OdorSettings, SimulationSettings
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.settings import SolverSettings
 
 HUGE = (2**63, 2**64, 10**30, 10**400, -(10**400))
@@ -76,8 +76,8 @@ def test_a_range_says_what_is_right():
     "make",
     [
         lambda: require_memory(10**400, "This"),
-        lambda: standin_plume(snapshots=2**31),
-        lambda: standin_plume(width=10**400),
+        lambda: toy_plume(snapshots=2**31),
+        lambda: toy_plume(width=10**400),
         lambda: SimulationSettings(length=2**31),
         lambda: SimulationSettings(flow=FlowSettings(points=(1024, 1024, 512))),
         lambda: clock(100_000, tuple(range(1, 99_999))),
@@ -90,7 +90,7 @@ def test_sizes_are_refused_before_memory_is_filled(make):
 
 def test_a_seed_is_not_negative():
     with pytest.raises(InputError, match="seed"):
-        standin_plume(snapshots=2, length=2, width=2, seed=-1)
+        toy_plume(snapshots=2, length=2, width=2, seed=-1)
 
 
 def test_cast_and_surge_is_not_made_before_its_length_is_checked():
@@ -111,10 +111,10 @@ def test_every_command_has_a_quick_form():
 @pytest.mark.parametrize(
     "words",
     [
-        "plume standin made.npz --seed=-1", "plume standin made.npz --snapshots=2147483648",
-        "plume standin made.npz --width=18446744073709551616", f"plume standin {'b' * 300}.npz",
-        "plume standin loop/in.npz", "plume standin dangling/in.npz", "plume standin text.txt/in.npz",
-        "plume standin /dev/full", "plume standin \udcff.npz --snapshots 9 --length 9 --width 5",
+        "plume toy made.npz --seed=-1", "plume toy made.npz --snapshots=2147483648",
+        "plume toy made.npz --width=18446744073709551616", f"plume toy {'b' * 300}.npz",
+        "plume toy loop/in.npz", "plume toy dangling/in.npz", "plume toy text.txt/in.npz",
+        "plume toy /dev/full", "plume toy \udcff.npz --snapshots 9 --length 9 --width 5",
         "plume export plume.npz made.npz --frames=" + "9" * 5000 + ":",
         "plume export plume.npz made.npz --crop=0:" + "9" * 5000 + ",0:1",
         "plume simulate made.npz --points 1024,1024,512", "plume simulate made.npz --length=2147483648",

@@ -43,7 +43,7 @@ def test_a_finite_memory_is_one_function(plume, tmp_path, monkeypatch):
     assert seen.policy == "parity"
     policy = run(job, plume, store)
     assert policy.q.shape == (6, 4)
-    # A cycle has no last state: its void trajectory goes round and round.
+    # A cycle has no last state: its recovery path goes round and round.
     twice = np.diff(recovery_path(policy, 0, moves=12), axis=0)
     assert np.array_equal(twice[:6], twice[6:])
     assert len(recovery_path(policy, 0, "none")) == 7

@@ -13,13 +13,13 @@ from whiffclock.world.episode import learn_row
 from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import LearningSettings, WorldSettings
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 
 digest = hashlib.sha256()
 for taus, width, on_whiff, bootstrap in [((), 9, False, True), ((2, 5), 40, True, False)]:
     learning = LearningSettings.shortened(300, horizon=40, bootstrap_at_horizon=bootstrap, record_last=100)
     world = WorldSettings(1.0, start_threshold=None, start_on_whiff=on_whiff)
-    plume = standin_plume(60, 20, width)
+    plume = toy_plume(60, 20, width)
     policy = train(Task(plume, 1e-6, clock(40, taus), learning, world, seed=2))
     assert policy.records["usage"].min() > 0
     for values in (policy.q, *policy.records.values(), *evaluate(policy, plume, 1e-6, world).arrays().values()):

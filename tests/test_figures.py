@@ -49,7 +49,7 @@ from whiffclock.paper.dataset import (
 )
 from whiffclock.paper.figures import FIGURES, captions, drawing, picture, render
 from whiffclock.paper.figures.last_whiffs import LastWhiffs
-from whiffclock.paper.figures.maps import voids
+from whiffclock.paper.figures.maps import recovery_paths
 from whiffclock.paper.page.report import write_report
 from whiffclock.params import InputError
 from whiffclock.quantiles import weighted_quantiles
@@ -284,7 +284,7 @@ def test_paths_are_grey_beyond_the_longest_blank():
     data = made_up.datasets()
     data.recoveries["steps"].loc[{"truncation": "longest blank"}] = 9
     data.recoveries["steps"].loc[{"truncation": "largest clock reading"}] = 30
-    for path in voids(data, "single-Q", "Q", "dense").values():
+    for path in recovery_paths(data, "single-Q", "Q", "dense").values():
         assert (len(path.trained), len(path.beyond)) == (10, 22)
         assert (path.trained[-1] == path.beyond[0]).all()
         axes = Figure().add_subplot()
@@ -348,7 +348,7 @@ def test_effective_searches_of_the_bayesian_agent():
     data = made_up.datasets()
     data.branches["weight"][:] = 1.0
     data.branches["trial"][:] = np.tile([0] * 40 + [1] * 10, 4)
-    assert "n = 1.5, 1.5, 1.5 and 1.5 equal searches" in drawing("fig8").caption(data)
+    assert "effective sample size 1.5, 1.5, 1.5 and 1.5" in drawing("fig8").caption(data)
 
 
 def test_medians_are_joined_where_there_are_several_agents():

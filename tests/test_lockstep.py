@@ -74,10 +74,10 @@ def test_learning_is_the_reference_bit_for_bit(made, memory, seed, bootstrap, ep
     kept = training.policy().records
     assert len(kept["clock"]) == memory.modes
     for mode, record in enumerate(kept["clock"].tolist()):
-        voids = [state for spent_in, state in records.void_states if spent_in == mode]
+        readings = [state for spent_in, state in records.clock_readings if spent_in == mode]
         blanks = [blank for spent_in, blank in records.blanks if spent_in == mode]
         assert record == [
-            max(voids, default=0), sum(voids), len(voids), max(blanks, default=0), sum(blanks), len(blanks),
+            max(readings, default=0), sum(readings), len(readings), max(blanks, default=0), sum(blanks), len(blanks),
         ]  # fmt: skip
     assert kept["usage"].tolist() == records.usage
     assert kept["curve"][:, 3].tolist() == [

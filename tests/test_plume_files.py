@@ -18,7 +18,7 @@ from whiffclock.plume import Plume, files
 from whiffclock.plume.containers import VARIABLE
 from whiffclock.plume.files import ReadSettings, read_plume, write_plume
 from whiffclock.plume.layouts import LAYOUTS, PAPER_SHAPE, Layout, grid_axes, named_axes, shape_axes
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 
 FIELD = np.random.default_rng(0).random((30, 12, 7)).astype(np.float32)
 TYX = np.swapaxes(FIELD, 1, 2)
@@ -247,7 +247,7 @@ def test_what_was_damaged_after_it_was_written_is_refused(tmp_path, monkeypatch,
     if in_file:
         monkeypatch.setattr(files, "LOAD_BYTES", 0)
     path = tmp_path / f"p.{ending}"
-    write_plume(standin_plume(snapshots=300, length=60, width=27), path)
+    write_plume(toy_plume(snapshots=300, length=60, width=27), path)
     if "key" in how and ending == "npz":
         how = {"key": "field"}
     read_plume(path, ReadSettings(**how))

@@ -1,4 +1,4 @@
-"""Void trajectories and their geometry: paths drawn by hand, and what must hold for all of them."""
+"""Recovery paths and their geometry: paths drawn by hand, and what must hold for all of them."""
 
 import json
 import math
@@ -33,6 +33,18 @@ def walk(letters):
     return walk_actions([LETTERS.index(letter) for letter in letters])
 
 
+def test_old_names_of_metrics_still_work_with_a_warning():
+    shape = geometry(walk("UUDDD"))
+    with pytest.warns(DeprecationWarning, match="backtracking is called downwind_return_printed now"):
+        assert shape.backtracking == 3
+    with pytest.warns(DeprecationWarning, match="backtracking_after_extreme is called downwind_return_length now"):
+        assert shape.backtracking_after_extreme == 3
+    with pytest.warns(DeprecationWarning, match="backtracking_initiation is called downwind_return_start now"):
+        assert shape.backtracking_initiation == 2
+    with pytest.raises(AttributeError, match="A geometry has no 'length'; it has surge_length"):
+        assert shape.length
+
+
 def test_a_whole_recovery():
     #             surge, cast, upwind, cast the other way, return beyond the start
     path = walk("UUUU" + "++" + "U" + "-----" + "DDDDDDDD")
@@ -40,9 +52,9 @@ def test_a_whole_recovery():
         surge_length=4,
         cast_width=5,
         upwind_search=5,
-        backtracking=8,
-        backtracking_after_extreme=8,
-        backtracking_initiation=12.0,
+        downwind_return_printed=8,
+        downwind_return_length=8,
+        downwind_return_start=12.0,
     )
 
 
@@ -99,9 +111,9 @@ def test_upwind_search_is_measured_from_the_start(moves, reach):
         ("++", 0, 0),
     ],
 )
-def test_backtracking_as_printed_and_as_drawn(moves, printed, drawn):
+def test_the_downwind_return_as_printed_and_as_drawn(moves, printed, drawn):
     seen = geometry(walk(moves))
-    assert (seen.backtracking, seen.backtracking_after_extreme) == (printed, drawn)
+    assert (seen.downwind_return_printed, seen.downwind_return_length) == (printed, drawn)
 
 
 @pytest.mark.parametrize(
@@ -119,13 +131,13 @@ def test_backtracking_as_printed_and_as_drawn(moves, printed, drawn):
     ],
 )
 def test_the_return_begins_with_three_downwind_moves_in_a_row(moves, begins):
-    assert geometry(walk(moves)).backtracking_initiation == pytest.approx(begins, nan_ok=True)
+    assert geometry(walk(moves)).downwind_return_start == pytest.approx(begins, nan_ok=True)
 
 
 def test_a_return_that_never_begins_is_null_in_json():
     never, soon = geometry(walk("UU")).to_dict(), geometry(walk("UUDDD")).to_dict()
-    assert never["backtracking_initiation"] is None
-    assert soon["backtracking_initiation"] == 2
+    assert never["downwind_return_start"] is None
+    assert soon["downwind_return_start"] == 2
     assert json.loads(json.dumps(soon, allow_nan=False)) == soon
 
 
@@ -204,8 +216,8 @@ def test_a_saturated_clock_goes_on_as_it_does_in_its_last_state():
     policy = TablePolicy("by hand", clock(4), actions)
     (path,) = follow_blanks(policy, policy.begin(np.ones(1, dtype=bool)), 9)
     assert np.array_equal(path, walk("UU+D" + "DDDDD"))
-    assert math.isnan(geometry(recovery_path(policy)).backtracking_initiation)
-    assert geometry(path).backtracking_initiation == 3
+    assert math.isnan(geometry(recovery_path(policy)).downwind_return_start)
+    assert geometry(path).downwind_return_start == 3
 
 
 def test_a_memory_that_counts_its_own_moves_is_followed():
@@ -224,7 +236,7 @@ def test_a_memory_that_counts_its_own_moves_is_followed():
 
     three = follow_blanks(Counting(), np.array([5, 0, 2]), 6)
     assert [geometry(path).surge_length for path in three] == [5, 0, 2]
-    assert [geometry(path).backtracking_initiation for path in three[1:]] == [0, 2]
+    assert [geometry(path).downwind_return_start for path in three[1:]] == [0, 2]
     assert follow_blanks(Counting(), np.array([5]), 0).tolist() == [[[0, 0]]]
     with pytest.raises(InputError, match="0 or more"):
         follow_blanks(Counting(), np.array([5]), -1)

@@ -94,7 +94,7 @@ def test_every_figure_and_claim_is_on_the_page(page):
     text = " ".join(page.words)
     assert all(claim.statement in text for claim in CLAIMS.values())
     assert "✓ holds" in text
-    assert "? not decidable" in text
+    assert "? undecided" in text
     assert "not tested" not in text
     assert "This plume is synthetic: simulated by whiffclock" in text
     assert "Whiff probability" in text
@@ -167,7 +167,7 @@ def test_the_first_screen_says_what_was_run_and_how_the_agents_do(judged, page):
     assert "5 agents of each kind in each environment (the paper: 20)" in said
     assert "trained for 250,000 episodes (8.3% of the paper’s 3,000,001), on a synthetic plume, not the paper’s" in said
     assert "Claims" in Page(finding).values("aria-label")
-    assert f"Mean return G Single-Q n = 12 {typical:.3f} " in said
+    assert f"Mean reward G Single-Q n = 12 {typical:.3f} " in said
     assert finding.index("<table") < finding.index('id="fig2"')
     assert text.count('id="fig2"') == 1
 
@@ -217,15 +217,15 @@ def test_every_part_of_a_claim_has_its_own_word(judged, plain_figures, tmp_path)
     parts = {label: part | {"level": 0.95} for label, part in shown.details["parts"].items()}
     first, second, *_ = parts.values()
     first |= {"outcome": "does not hold", "level": 0.9, "why": "outside", "beside": {"share": PART}}
-    second |= {"outcome": "not decidable", "low": np.nan, "high": np.nan, "level": 0.9, "why": "too few <failures>"}
+    second |= {"outcome": "undecided", "low": np.nan, "high": np.nan, "level": 0.9, "why": "too few <failures>"}
     changed = replace(shown, details=shown.details | {"parts": parts}, summary="holds in <two>", resampled="strata")
     text = write_report(data, tmp_path, [changed]).read_text()
     rows = text.split(f'<tbody id="{shown.claim.id}">')[1].split("</tbody>")[0].split('<tr class="part">')[1:]
-    outcomes = ["✗ does not hold", "? not decidable", "✓ holds", "✓ holds"]
+    outcomes = ["✗ does not hold", "? undecided", "✓ holds", "✓ holds"]
     for row, label, outcome in zip(rows, parts, outcomes, strict=True):
         assert row.startswith(f'<th scope="row">{label}</th>')
         assert outcome in row
-        assert row.count('class="interval"') == (outcome != "? not decidable")
+        assert row.count('class="interval"') == (outcome != "? undecided")
     assert "<small>share 0.200</small>" in rows[0]
     assert f"<li>{next(iter(parts))}: outside. Share 0.200 [−3, 5].</li>" in text
     assert "90% or 95% interval" in text

@@ -6,7 +6,7 @@ import pytest
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.memory import clock
 from whiffclock.params import InputError, WorldSettings
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 from whiffclock.policy import TablePolicy
 from whiffclock.world.loop import search
 from whiffclock.world.moves import UPWIND
@@ -14,7 +14,7 @@ from whiffclock.world.starts import one_start, start_cells, start_snapshots
 from whiffclock.world.trajectory import trajectory
 from whiffclock.world.worlds import PlumeWorld, ScriptWorld
 
-SMALL = standin_plume(snapshots=10, length=20, width=7)
+SMALL = toy_plume(snapshots=10, length=20, width=7)
 
 
 def counting(length=6):

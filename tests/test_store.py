@@ -308,7 +308,7 @@ def test_a_policy_is_kept_by_its_odor_not_by_its_plumes_name(plume, store):
         (
             {"threshold": 5e-6}
             | {"policy": {"agent": "x", "mode": 1, "policy": {"threshold": 3e-6, "agent": "two-Q", "seed": 6}}},
-            "mode 1 of dense two-Q seed 6, in sparse",
+            "Q+ of dense two-Q seed 6, in sparse",
         ),
         (
             {"threshold": 1e-6, "policy": {"agent": "cast-and-surge", "angle": 45.0, "length": 500}},

@@ -105,7 +105,7 @@ def test_a_single_stratum_has_no_error(evaluation):
 
 
 def claim(name, verdict, *outcomes):
-    parts = {f"part {i}": {"outcome": outcome, "wanted": "above 0"} for i, outcome in enumerate(outcomes)}
+    parts = {f"part {i}": {"outcome": outcome, "required": "above 0"} for i, outcome in enumerate(outcomes)}
     numbers = {"part": "part 0", "value": -0.2, "interval": (-0.31, -0.1), "details": {"parts": parts}}
     claim = SimpleNamespace(id=name, title=f"Title of {name}")
     return SimpleNamespace(claim=claim, verdict=verdict, summary=f"Summary of {name}", **numbers)
@@ -113,7 +113,7 @@ def claim(name, verdict, *outcomes):
 
 def test_a_claim_says_how_many_parts_hold_and_what_does_not_is_listed():
     fine = claim("C1", "holds", "holds", "holds")
-    mixed = claim("C2", "does not hold", "does not hold", "holds", "not decidable")
+    mixed = claim("C2", "does not hold", "does not hold", "holds", "undecided")
     claims, failed = shown(claims_table([fine, mixed, claim("C3", "not tested")])).split("Do not hold")
     lines = {line.split()[0]: " ".join(line.split()) for line in claims.splitlines() if line.strip()}
     assert lines["C1"] == "C1 Title of C1 2 of 2 hold ✓ holds"

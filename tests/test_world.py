@@ -10,7 +10,7 @@ from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.plume import Plume
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 from whiffclock.policy import TablePolicy
 from whiffclock.world.episode import smell, step
 from whiffclock.world.moves import DISPLACEMENT
@@ -135,8 +135,8 @@ def test_a_large_wide_grid_works():
 
 
 def test_fingerprints_tell_plumes_apart(plume):
-    again = standin_plume(snapshots=200, length=40, width=27, seed=1)
-    other = standin_plume(snapshots=200, length=40, width=27, seed=2)
+    again = toy_plume(snapshots=200, length=40, width=27, seed=1)
+    other = toy_plume(snapshots=200, length=40, width=27, seed=2)
     moved = Plume.from_array(plume.field, (1, 13))
     assert plume.fingerprint == again.fingerprint
     assert len({plume.fingerprint, other.fingerprint, moved.fingerprint}) == 3

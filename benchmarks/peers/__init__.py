@@ -52,7 +52,7 @@ SEARCHERS = (
 )  # fmt: skip
 #: Packages that are not measured, and why.
 NOT_MEASURED = {
-    "mothpy 0.0.1": "its modules do not find each other",
+    "mothpy 0.0.1": "import fails",
     "msdm 0.11": "needs torch, Julia and cvxpy",
     "mushroom-rl 1.10.2": "needs torch 2.5.1 and numpy 1.24.4",
     "olfactory-navigation 1.1.0": "contains no agents; version 1.0.9 is measured",

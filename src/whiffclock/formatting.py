@@ -66,3 +66,8 @@ def _few_digits(value: float) -> str:
     if size >= 1000 or size < _NOTHING or value == int(value):
         return ",.0f"
     return f".{2 if size >= 1 else max(3, -math.floor(math.log10(size)))}f"
+
+
+def mode_name(mode: int, modes: int = 2) -> str:
+    """What a mode is called: Q- after short blanks and Q+ after long ones, if there are two."""
+    return ("Q-", "Q+")[mode] if modes == 2 else f"mode {mode}"

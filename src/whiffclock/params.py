@@ -204,7 +204,7 @@ class WorldSettings(Settings):
     ] = 2.0
     start_threshold: Annotated[
         float | Literal["own", "sparsest"] | None,
-        "Searches start in cells that exceed this at least once.",
+        "Start cells: those that reach this at least once in the record.",
         Valid(must="be a concentration, 'own' or 'sparsest'"),
     ] = "sparsest"
     start_on_whiff: Annotated[bool, "Start only at times when the start cell has a whiff."] = False
@@ -258,7 +258,7 @@ class LearningSettings(Settings):
     epsilon_end: Annotated[_Rate, "Exploration rate at the end."] = 1e-4
     epsilon_decay: _Duration = 2.5e6
     q_start: Annotated[float, "Initial value of Q."] = -1.0
-    bootstrap_at_horizon: Annotated[bool, "Bootstrap the last step of an episode cut at the horizon."] = True
+    bootstrap_at_horizon: Annotated[bool, "At the step limit, still add the value of the next state."] = True
     curve_points: Annotated[int, Valid(ge=1, le=10**6)] = 300  # of the learning curve
     record_last: Count = 500  # episodes, for the clock record
 

@@ -4,6 +4,7 @@ They depend on positions only. x grows downwind, so upwind moves lower it.
 """
 
 import math
+import warnings
 from dataclasses import asdict, dataclass, fields
 from typing import Literal, get_args
 
@@ -24,6 +25,13 @@ TRUNCATIONS: tuple[Truncation, ...] = get_args(Truncation)
 #: The truncation that the paper uses in all main figures.
 MAIN_TRUNCATION: Truncation = "largest clock reading"
 
+#: Names of metrics in version 0.1, and the present ones.
+_RENAMED = {
+    "backtracking": "downwind_return_printed",
+    "backtracking_after_extreme": "downwind_return_length",
+    "backtracking_initiation": "downwind_return_start",
+}
+
 
 @dataclass(frozen=True)
 class Geometry:
@@ -39,26 +47,33 @@ class Geometry:
         Largest minus smallest y.
     upwind_search
         How far upwind of its start the path reaches; 0 if it never does.
-    backtracking
+    downwind_return_printed
         Largest minus smallest x, as the paper prints it. The largest may be the start: for a path that never
         returns, it equals the upwind search.
-    backtracking_after_extreme
+    downwind_return_length
         How far downwind the path gets after it first reaches its smallest x, as the paper draws it (R13);
         0 if it ends there.
-    backtracking_initiation
+    downwind_return_start
         Moves before the first three downwind moves in a row; NaN if there are none, even if the path ends after two.
     """
 
     surge_length: int
     cast_width: int
     upwind_search: int
-    backtracking: int
-    backtracking_after_extreme: int
-    backtracking_initiation: float
+    downwind_return_printed: int
+    downwind_return_length: int
+    downwind_return_start: float
 
     def to_dict(self) -> dict[str, float | None]:
-        """Plain values; None for a return that never begins, since JSON has no NaN."""
+        """Plain values; None for a downwind return that never starts, since JSON has no NaN."""
         return nan_to_null(asdict(self))
+
+    def __getattr__(self, name: str) -> float:
+        """A metric by its name in version 0.1."""
+        if name not in _RENAMED:
+            raise AttributeError(f"A geometry has no {name!r}; it has {', '.join(GEOMETRY)}.")
+        warnings.warn(f"{name} is called {_RENAMED[name]} now.", DeprecationWarning, stacklevel=2)
+        return getattr(self, _RENAMED[name])
 
 
 def geometry(path: ArrayLike) -> Geometry:
@@ -72,7 +87,7 @@ def geometry(path: ArrayLike) -> Geometry:
     Returns
     -------
     Geometry
-        Surge length, cast width and others. A path of a single position has zero lengths, and no return.
+        Surge length, cast width and others. A path of a single position has zero lengths, and no downwind return.
 
     Examples
     --------
@@ -100,9 +115,9 @@ def geometry(path: ArrayLike) -> Geometry:
         surge_length=int(upwind[:surge_end].sum()),
         cast_width=int(np.ptp(y)),
         upwind_search=int(x[0] - x.min()),
-        backtracking=int(np.ptp(x)),
-        backtracking_after_extreme=int(x[x.argmin() :].max() - x.min()),
-        backtracking_initiation=math.nan if return_start is None else float(return_start),
+        downwind_return_printed=int(np.ptp(x)),
+        downwind_return_length=int(x[x.argmin() :].max() - x.min()),
+        downwind_return_start=math.nan if return_start is None else float(return_start),
     )
 
 

@@ -13,7 +13,7 @@ from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import box
-from whiffclock.drawing.plane import TRAINED, Void, borders, draw_cells, draw_search, limits, wind
+from whiffclock.drawing.plane import TRAINED, RecoveryPath, borders, draw_cells, draw_search, limits, wind
 from whiffclock.environments import trained_in
 from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.params import require
@@ -67,9 +67,8 @@ def plot_plume(
     else:
         at, label = threshold_of(plume, threshold), "whiff probability"
         name = plume.environments.name_of(at)
-        shades = LinearSegmentedColormap.from_list(
-            "", ["white", style.colours(plume.environments).get(name, style.GREY)]
-        )
+        colour = style.colours(plume.environments).get(name, style.GREY)
+        shades = LinearSegmentedColormap.from_list("", ["white", colour])
         image = draw_cells(ax, plume.whiffs(at).probability(), plume.source, cmap=shades, vmin=0, vmax=1)
         title = f"{label}, {name}"
     ax.figure.colorbar(image, ax=ax, label=label, pad=0.01, fraction=0.03)
@@ -143,7 +142,8 @@ def plot_recovery_path(policy: Policy, mode: int | None = None, ax: Axes | None 
     ax = _axes(ax, 4.5, 4)
     path = recovery_path(policy, mode)
     trained = min(recovery_moves(policy, TRAINED, mode), len(path) - 1)
-    Void(path[: trained + 1], path[trained:]).draw(ax, style.COLOURS.get(trained_in(policy.made_from), style.GREY), 1.6)
+    colour = style.COLOURS.get(trained_in(policy.made_from), style.GREY)
+    RecoveryPath(path[: trained + 1], path[trained:]).draw(ax, colour, 1.6)
     shown = limits([path])
     ax.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)", ylabel="y (cells)")
     ax.set_title(f"{policy.name}, {len(path) - 1} moves after a whiff", loc="left")

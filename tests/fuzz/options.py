@@ -61,7 +61,7 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
     os.chdir(folder)
     try:
         for words in (  # commands that compile nearly all kernels
-            "plume standin plume.npz --snapshots 40 --length 16 --width 7",
+            "plume toy plume.npz --snapshots 40 --length 16 --width 7",
             "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own",
             "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own --out p "
             "--store runs",
@@ -108,7 +108,7 @@ BASES = {
     ("pomdp", "solve"): ("tiger.pomdp", "--backups", "1"),
     ("plume", "simulate"): ("made.npz", "--snapshots", "4", "--spin-up", "1", "--fill", "1", "--points", "8,8,8",
                             "--length", "8", "--width", "5", "--target", "none"),
-    ("plume", "standin"): ("made.npz", "--snapshots", "20", "--length", "9", "--width", "5"),
+    ("plume", "toy"): ("made.npz", "--snapshots", "20", "--length", "9", "--width", "5"),
     ("plume", "inspect"): ("plume.npz",),
     ("plume", "compare"): ("plume.npz", "plume.npz"),
     ("plume", "calibrate"): ("plume.npz", "made.npz", "--target", "dns"),

@@ -25,7 +25,7 @@ from whiffclock.netcdf import write_dataset
 from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume.files import write_plume
 from whiffclock.plume.simulate.recipe import SimulationSettings
-from whiffclock.plume.standin import standin_plume
+from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.blocks import BlockModel, to_pieces, worst_value
 from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.files.policyfile import write_policy
@@ -94,7 +94,7 @@ class Seed:
 
 @functools.cache
 def plume():
-    return standin_plume(snapshots=60, length=20, width=11, seed=1)
+    return toy_plume(snapshots=60, length=20, width=11, seed=1)
 
 
 def trained(memory, threshold=DENSE, seed=0):

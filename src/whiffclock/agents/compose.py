@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from whiffclock import __version__
+from whiffclock.formatting import mode_name
 from whiffclock.memory import clock
 from whiffclock.params import WorldSettings, require
 from whiffclock.policy import TablePolicy, require_policy
@@ -58,7 +59,7 @@ def one_mode(policy: TablePolicy, mode: int) -> TablePolicy:
     rows = policy.memory.row[policy.memory.blank_nodes(mode)]
     return replace(
         policy,
-        name=f"{policy.name}, mode {mode} only",
+        name=f"{policy.name}, {mode_name(mode, policy.modes)} only",
         memory=clock(len(rows)),
         actions=policy.actions[rows],
         q=None if policy.q is None else policy.q[rows],

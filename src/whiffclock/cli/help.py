@@ -6,9 +6,10 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_ORDER = "reproduce report train sweep run plot solve evaluate simulate standin inspect compare calibrate list"
+_ORDER = "reproduce report train sweep run plot solve evaluate simulate toy inspect compare calibrate list"
 _ORDER += " show export prune bayes pomdp plume runs info"
-
+#: Commands of version 0.1 that have another name now.
+_RENAMED = {"standin": "toy"}
 
 _WIDEST = 26  # column of names
 
@@ -33,6 +34,12 @@ class CommandGroup(TyperGroup):
         """Write the sections."""
         commands = ((name, self.commands[name].get_short_help_str(200)) for name in self.list_commands(ctx))
         _write_sections(formatter, [*(("Commands", record) for record in commands), *_records(self, ctx)])
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """A command by its name, or, with a warning, by its name in version 0.1."""
+        if name in _RENAMED and name not in self.commands:
+            typer.echo(f"whiffclock: {name} is called {_RENAMED[name]} now.", err=True)
+        return super().get_command(ctx, _RENAMED.get(name, name))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names in the order of the help."""

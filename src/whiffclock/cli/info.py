@@ -89,6 +89,7 @@ def policy_facts(file: Path) -> dict[str, Any]:
     """Facts about a policy and its training."""
     from whiffclock.agents.bayes import BeliefPolicy
     from whiffclock.agents.files import load_policy
+    from whiffclock.formatting import mode_name
     from whiffclock.path_metrics import geometry
     from whiffclock.policy import TablePolicy
     from whiffclock.recovery import recovery_path
@@ -102,7 +103,7 @@ def policy_facts(file: Path) -> dict[str, Any]:
         digits = {"episode": None, "G": 4, "f+": 4, "steps": 1}
         facts["end of training"] = {name: round(float(policy.curve()[name][-1]), n) for name, n in digits.items()}
     for mode in range(policy.modes):
-        where = f" in mode {mode}" * (policy.modes > 1)
+        where = f" in {mode_name(mode, policy.modes)}" * (policy.modes > 1)
         if record := policy.clock_record(mode):
             facts[f"last episodes{where}"] = record
         facts[f"recovery{where}"] = geometry(recovery_path(policy, mode)).to_dict()

@@ -230,10 +230,13 @@ def removal_table(found: dict[Path, str], store: Path) -> Table:
 
 def headline(description: dict[str, Any]) -> str:
     """Environment, agent, settings and seed as far as a description has them, or else all its simple values."""
+    from whiffclock.formatting import mode_name
+
     policy, threshold = _part(description, "policy"), description.get("threshold")
     environment = PAPER.name_of(threshold) if isinstance(threshold, int | float) else ""
     if policy and "mode" in description:
-        return f"mode {description['mode']} of {headline(policy)}"
+        modes = 1 + len(_part(policy, "memory").get("taus", "+"))
+        return f"{mode_name(description['mode'], modes)} of {headline(policy)}"
     if policy:
         return f"{headline(policy)}, in {environment}"
     words = [environment, str(description.get("agent", "")), *_settings(description)]

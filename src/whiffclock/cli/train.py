@@ -24,13 +24,13 @@ def train(
     memory: Annotated[str, "Memory: clock, or window:4 (the last 4 observations).", OptionSpec("NAME[:N]")] = "clock",
     tau: Annotated[
         str | None,
-        "Blank thresholds. None: single-Q; one: two-Q; auto: found by a scan; more: several modes.",
+        "Split blanks at N moves into short and long (two-Q). auto: chosen by scan. N,M: three modes. None: single-Q.",
         OptionSpec("N[,N]|auto"),
     ] = None,
     seeds: Annotated[int, "Number of agents per environment."] = 20,
     first_seed: Annotated[int, "Seed of the first agent."] = 0,
     learning: Learning,
-    decay: Annotated[float | None, "Episodes over which alpha and epsilon fall; default: 5/6 of them."] = None,
+    decay: Annotated[float | None, "Episodes over which alpha and epsilon fall (default: 5/6 of --episodes)."] = None,
     split_zero: Annotated[bool, "Give each mode its own whiff state, not one shared by all."] = False,
     literal_tau: Annotated[
         bool, "Compare tau with the index of the last state (as printed in the paper), not with the last blank."
@@ -43,7 +43,7 @@ def train(
 ) -> None:
     """Train agents by Q-learning, by default as in the paper, in all environments of the plume.
 
-    Policies that exist, with the same settings, are kept: after an
+    Agents already trained with these settings are reused: after an
     interruption, the same command continues.
 
     Example: whiffclock train -e sparse --tau 10 --seeds 5 --episodes 300000
@@ -93,8 +93,8 @@ def train(
                 "memory": job.memory.spec,
                 "tau": job.memory.spec.get("taus", []),
                 "seed": job.seed,
-                "training_return": float(curve["G"][-1]),
-                "training_arrivals": float(curve["f+"][-1]),
+                "G": float(curve["G"][-1]),
+                "f+": float(curve["f+"][-1]),
                 "trained_now": job.key in fresh,
             }
             for job, curve in zip(jobs, curves, strict=True)

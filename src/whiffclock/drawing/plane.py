@@ -71,8 +71,8 @@ def limits(paths: Iterable[ArrayLike], pad: float = 0.06) -> Bbox:
 
 
 @dataclass(frozen=True)
-class Void:
-    """A void trajectory in two parts: up to the longest blank of training, and from there to its truncation."""
+class RecoveryPath:
+    """A recovery path in two parts: up to the longest blank of training, and from there to its truncation."""
 
     trained: np.ndarray
     beyond: np.ndarray
@@ -107,27 +107,27 @@ def wind(axes: Axes, x: float = 0.98, y: float = 0.94) -> None:
 
 
 def legibility(path: np.ndarray) -> float:
-    """How well the measures can be seen on a path: best if it returns, and surges and casts widely; 0 without moves."""
+    """How well the measures can be seen on a path: best if it surges, casts and returns; 0 without moves."""
     shape = geometry(path)
     size = (1 + min(shape.surge_length, 10)) * (1 + min(shape.cast_width, 20)) * (1 + min(shape.upwind_search, 40))
-    return size - 1 if math.isnan(shape.backtracking_initiation) else 100 * size
+    return size - 1 if math.isnan(shape.downwind_return_start) else 100 * size
 
 
 def metrics_on_path(axes: Axes, path: np.ndarray, colour: str) -> None:
-    """The five measures of geometry on a path, numbered as in the caption: upwind ones below it, the return above."""
+    """The five measures of geometry on a path, numbered as in the caption; the return is above it."""
     shape = geometry(path)
     (left, low), (right, high) = path.min(axis=0), path.max(axis=0)
     room = 0.1 * max(right - left, high - low, 10.0)
     top, middle, bottom = high + 1.2 * room, low - room, low - 2.6 * room
-    returned = float(left + shape.backtracking_after_extreme)
+    returned = float(left + shape.downwind_return_length)
     shown = limits([path, [[left - room, bottom - room], [right + 2.4 * room, top + room]]], 0)
-    Void(path, path[-1:]).draw(axes, colour, 1.3)
+    RecoveryPath(path, path[-1:]).draw(axes, colour, 1.3)
     _span(axes, 1, (-shape.surge_length, middle), (0, middle), room)
     _span(axes, 2, (right + 1.4 * room, low), (right + 1.4 * room, high), room)
     _span(axes, 3, (left, bottom), (0, bottom), room)
     _span(axes, 4, (left, top), (returned, top), room)
-    if not math.isnan(shape.backtracking_initiation):
-        at = path[int(shape.backtracking_initiation)].astype(float)
+    if not math.isnan(shape.downwind_return_start):
+        at = path[int(shape.downwind_return_start)].astype(float)
         axes.plot(*at, "s", ms=4, mfc="white", mec=INK, mew=0.8, zorder=5)
         axes.annotate("5", (at[0], at[1]), (12, 13), textcoords="offset points", arrowprops=_LINE, **_NUMBER)
     for x, foot, head in ((0, bottom, 0), (-shape.surge_length, middle, 0), (left, bottom, top), (returned, low, top)):

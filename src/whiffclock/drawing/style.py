@@ -28,17 +28,17 @@ SOURCE = "#C00000"
 #: Widths in inches: one column of a paper, and two.
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
 
-#: Labels of the axes of geometry: name of the metric, then its unit. The length of the return is the one that
+#: Labels of the axes of geometry: name of the metric, then its unit. The length of the downwind return is the one that
 #: the paper draws, after the upwind extreme (R13).
 GEOMETRY_LABELS = {
     "surge_length": ("surge length", "cells"),
     "cast_width": ("cast width", "cells"),
     "upwind_search": ("upwind search", "cells"),
-    "backtracking_after_extreme": ("return length", "cells"),
-    "backtracking_initiation": ("return begins", "moves"),
+    "downwind_return_length": ("downwind return length", "cells"),
+    "downwind_return_start": ("downwind return starts", "move"),
 }
 #: Labels of the axes of performance.
-PERFORMANCE = {"G": "mean return $G$", "T_min/T": r"mean $T_{\min}/T$", "f+": "success rate $f^+$"}
+PERFORMANCE = {"G": "mean reward $G$", "T_min/T": r"mean $T_{\min}/T$", "f+": "success rate $f^+$"}
 MINUS, PLUS = "Q$^-$", "Q$^+$"
 
 _SETTINGS = Path(__file__).with_name("figures.mplstyle")

@@ -39,7 +39,7 @@ def comparison_table(
     rows: Sequence[Row], title: str = "Median (range) of an ensemble, mean ±s.e. of one", caption: str = ""
 ) -> Table:
     """One line per environment and agent."""
-    table = plain_table(title, caption, "plume", "agent", "n", *SHOWN)
+    table = plain_table(title, caption, "environment", "agent", "n", *SHOWN)
     table.columns[1].no_wrap, table.columns[2].justify = False, "right"
     for i, row in enumerate(rows):
         new = i == 0 or rows[i - 1].environment != row.environment
@@ -52,7 +52,7 @@ def comparison_table(
 
 def evaluation_table(named: Sequence[tuple[str, str, Evaluation]], title: str, caption: str = "") -> Table:
     """One line per (policy, environment, evaluation)."""
-    table = plain_table(title, caption, "policy", "plume", *SHOWN)
+    table = plain_table(title, caption, "policy", "environment", *SHOWN)
     table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
     for label, environment, evaluation in named:
         add_row(table, label, environment, *(with_error(evaluation, metric) for metric in SHOWN))

@@ -163,7 +163,7 @@ class Collector:
                         _put(made, f"scan_{of}", found[of], trained=name, tau_scanned=tau, replica=replica)
 
     def recoveries(self) -> xr.Dataset:
-        """Void trajectories of trained agents."""
+        """Recovery paths of trained agents."""
         study, horizon = self.study, self.study.profile.horizon
         ensembles = {name: kind for name, kind in KINDS.items() if kind.recovers}
         who = {"ensemble": list(ensembles), "trained": self.names, "agent": self.agents}

@@ -34,7 +34,7 @@ an attribute of every dataset, beside its name.
 
 recoveries
 ----------
-Void trajectories of trained agents. Ensembles are "single-Q", "two-Q" and the other initial conditions of
+Recovery paths of trained agents. Ensembles are "single-Q", "two-Q" and the other initial conditions of
 :data:`CONDITIONS`, in which single-Q agents are trained; the mode of single-Q agents is "Q".
 
 - ``geometry_of[ensemble, trained, agent, mode, truncation, geometry]``: the metrics
@@ -98,12 +98,9 @@ LONGER, SAME_PATH, SCAN = "single-Q, twice as long", "two modes, same path", "ta
 PAPER_AGENTS = 20
 _ENVIRONMENTS = ("environment", "trained", "tested")
 #: The ensemble of single-Q agents of each initial condition in training, in the order of the paper's columns (R10).
-CONDITIONS = {
-    "on a whiff, own mask": "on a whiff, own mask",
-    "on a whiff, one mask": "on a whiff, one mask",
-    "any time, own mask": "any time, own mask",
-    "any time, one mask": SINGLE,
-}
+_WHIFF_OWN, _WHIFF_COMMON = "on a whiff, start region from own threshold", "on a whiff, common start region"
+_ANY_OWN, _ANY_COMMON = "any time, start region from own threshold", "any time, common start region"
+CONDITIONS = {name: name for name in (_WHIFF_OWN, _WHIFF_COMMON, _ANY_OWN)} | {_ANY_COMMON: SINGLE}
 #: The modes of single-Q agents, and of two-Q agents.
 MODE, MINUS, PLUS = "Q", "Q-", "Q+"
 #: Dimensions of the variables that a dataset always has.
@@ -300,7 +297,7 @@ def best_agents(data: Datasets, kind: str) -> xr.DataArray:
 
 
 def recovery(data: Datasets, ensemble: str, mode: str, truncation: str = MAIN_TRUNCATION) -> xr.Dataset:
-    """Void trajectories of an ensemble in one mode, by ``environment`` and ``agent``."""
+    """Recovery paths of an ensemble in one mode, by ``environment`` and ``agent``."""
     found = data["recoveries"].sel(ensemble=ensemble, mode=mode, truncation=truncation)
     found = found.sel(agent=found["steps"].notnull().any("trained"))  # ensembles may differ in size
     return found.rename(trained="environment").transpose("environment", "agent", ...)

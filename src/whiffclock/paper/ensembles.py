@@ -28,9 +28,9 @@ MINUS, PLUS = 0, 1
 #: How training starts for each ensemble of single-Q agents (R10); the first is the paper's own.
 STARTS = {
     SINGLE: WorldSettings(),
-    "on a whiff, own mask": WorldSettings(start_on_whiff=True, start_threshold="own"),
-    "on a whiff, one mask": WorldSettings(start_on_whiff=True),
-    "any time, own mask": WorldSettings(start_threshold="own"),
+    "on a whiff, start region from own threshold": WorldSettings(start_on_whiff=True, start_threshold="own"),
+    "on a whiff, common start region": WorldSettings(start_on_whiff=True),
+    "any time, start region from own threshold": WorldSettings(start_threshold="own"),
 }
 
 
@@ -89,7 +89,7 @@ class Study:
         """The single-Q agents trained from one of the :data:`STARTS`; some are those of :meth:`single`."""
         world = self.plume.settle(STARTS[ensemble])
         if world.start_threshold == "own" and self.environments[environment] == self.world.start_threshold:
-            world = replace(world, start_threshold=self.world.start_threshold)  # its own mask is the common mask
+            world = replace(world, start_threshold=self.world.start_threshold)  # its own start region is the common one
         seeds = self.profile.seeds if ensemble == SINGLE else self.profile.start_seeds or self.profile.seeds
         return self.train(environment, (), self.profile.learning, world, seeds)
 

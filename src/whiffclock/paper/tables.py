@@ -15,7 +15,7 @@ from whiffclock.formatting import number, shared_form, span
 if TYPE_CHECKING:
     from whiffclock.paper.claims import Verdict
 
-_COLOURS = {"holds": "green", "does not hold": "red", "not decidable": "yellow", "not tested": "bright_black"}
+_COLOURS = {"holds": "green", "does not hold": "red", "undecided": "yellow", "not tested": "bright_black"}
 
 
 def claims_table(verdicts: Sequence[Verdict]) -> Group:
@@ -36,11 +36,12 @@ def claims_table(verdicts: Sequence[Verdict]) -> Group:
 
 def _failed(verdicts: Sequence[Verdict]) -> Table:
     """The weakest part of every claim that does not hold, with its interval."""
-    table = plain_table("Do not hold", "", "", "weakest part", "found", "wanted")
+    table = plain_table("Do not hold", "", "", "weakest part", "estimate", "required")
     table.columns[1].no_wrap = table.columns[3].no_wrap = False
     for found in verdicts:
         if found.verdict == "does not hold":
             form = shared_form(found.value, *found.interval)
             numbers = number(found.value, form, nan="", terse=True), span(*found.interval, form, terse=True)
-            add_row(table, found.claim.id, found.part, " ".join(numbers), found.details["parts"][found.part]["wanted"])
+            required = found.details["parts"][found.part]["required"]
+            add_row(table, found.claim.id, found.part, " ".join(numbers), required)
     return table

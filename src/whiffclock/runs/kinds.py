@@ -19,6 +19,7 @@ from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.archive import array_named
 from whiffclock.evaluation import Evaluation, evaluate, own_horizon, require_fit
+from whiffclock.formatting import mode_name
 from whiffclock.memory import Memory
 from whiffclock.params import (
     BayesSettings,
@@ -119,7 +120,8 @@ class OneMode(Job):
 
     @property
     def agent(self) -> str:
-        return f"{self.policy.agent}, mode {self.mode} only"
+        modes = self.policy.memory.modes if isinstance(self.policy, Train) else 2
+        return f"{self.policy.agent}, {mode_name(self.mode, modes)} only"
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
         return one_mode(needed["policy"], self.mode)

@@ -1,4 +1,4 @@
-"""``whiffclock plume simulate`` and ``whiffclock plume standin``: simulated turbulence, and a toy plume of puffs."""
+"""``whiffclock plume simulate`` and ``whiffclock plume toy``: simulated turbulence, and a toy plume of puffs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
 
 @plume_app.command()
 @with_options
-def standin(
+def toy(
     out: Out,
     snapshots: Annotated[int, "Number of snapshots."] = 2598,
     length: Annotated[int, "Cells along the wind."] = 123,
@@ -66,12 +66,12 @@ def standin(
 ) -> None:
     """Make a toy plume of drifting puffs, in a second. It is not turbulence.
 
-    Example: whiffclock plume standin puffs.npz --snapshots 500
+    Example: whiffclock plume toy puffs.npz --snapshots 500
     """
-    from whiffclock.plume.standin import standin_plume
+    from whiffclock.plume.toy import toy_plume
 
     require_target(out, force)
-    write(standin_plume(snapshots, length, width, seed), out)
+    write(toy_plume(snapshots, length, width, seed), out)
 
 
 def require_target(out: Path, force: bool) -> None:

@@ -3,38 +3,28 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from textwrap import fill
+from typing import NamedTuple
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from whiffclock.disk import write_whole
-from whiffclock.drawing.plane import borders
-from whiffclock.drawing.style import colours
+from whiffclock.drawing import style
+from whiffclock.drawing.pictures import arranged, write_picture
+from whiffclock.drawing.plane import borders, draw_cells
 from whiffclock.environments import PAPER
 from whiffclock.params import InputError, WorldSettings
 from whiffclock.plume import Plume, dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, LAGS
 from whiffclock.plume.statistics import PlumeStatistics, full_width
 
-_INK, _GREY = "#222222", "#666666"
 _PAIR = ("#0072B2", "#D55E00")
-_STYLE: dict[Any, Any] = {
-    **dict.fromkeys(("figure.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 6.5),
-    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
-    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 2),
-    **{"figure.titlesize": 9, "axes.titlesize": 8, "axes.titlelocation": "left", "axes.titlepad": 3},
-    **{"axes.labelsize": 7.5, "lines.linewidth": 1.2, "lines.markersize": 3},
-    **{"image.origin": "lower", "image.aspect": "auto", "image.interpolation": "nearest"},
-}
 #: Widths are drawn where the whiff probability reaches this.
 _LEAST_PROBABILITY = 0.01
 _DOWNWIND, _ACROSS = "x downwind (cells)", "y across (cells)"
@@ -53,23 +43,25 @@ class Curve(NamedTuple):
         return np.arange(self.statistics.shape[1]) - self.statistics.source[0]
 
 
-@rc_context(_STYLE)
 def plume_page(plume: Plume, statistics: Sequence[PlumeStatistics], path: Path) -> None:
     """Draw ``plume`` with its statistics at one or more thresholds; those of the environments get a map each."""
+    write_picture(arranged(lambda: _plume_figure(plume, statistics)), path)
+
+
+def _plume_figure(plume: Plume, statistics: Sequence[PlumeStatistics]) -> Figure:
     _, length, width = plume.field.shape
     aspect = float(np.clip(width / length, 0.15, 0.35))
     picture, small = 6.3 * aspect + 0.75, 3.1 * aspect + 0.5
-    figure = _new_figure(picture + 5.4)
     places = plume.environments
     rows = -(-len(places) // 2)
-    figure.set_figheight(picture + rows * small + 5.4)
+    figure = style.new_figure(style.TWO_COLUMNS, picture + rows * small + 5.4)
     grid = figure.add_gridspec(3 + rows, 2, height_ratios=[picture, *[small] * rows, 2.4, 2.4])
     _draw_snapshot(figure, figure.add_subplot(grid[0, :]), plume)
     if places:
         maps = [figure.add_subplot(grid[1 + i // 2, i % 2]) for i in range(len(places))]
         _draw_maps(figure, maps, plume, statistics[0].maps)
     names = [places.name_of(one.threshold) for one in statistics]
-    shades = colours(places)
+    shades = style.colours(places)
     curves = [Curve(name, shades.get(name, "#555555"), one) for name, one in zip(names, statistics, strict=True)]
     _draw_curves([figure.add_subplot(grid[1 + rows + i // 2, i % 2]) for i in range(4)], curves)
     about = (
@@ -77,61 +69,53 @@ def plume_page(plume: Plume, statistics: Sequence[PlumeStatistics], path: Path) 
         + (f" Outline: start cells (c ≥ {dns.power(places.sparsest)} at least once)." if places else "")
         + "\nCircles and squares: DNS behind the paper (Zenodo 15469831, CC-BY-4.0)."
     )
-    _save(figure, plume.origin, about, path)
+    return _with_texts(figure, plume.origin, about)
 
 
-@rc_context(_STYLE)
 def comparison_page(statistics: Sequence[PlumeStatistics], labels: Sequence[str], path: Path) -> None:
     """Draw the curves of one plume or two, with the DNS."""
-    figure = _new_figure(5.6)
+    write_picture(arranged(lambda: _comparison_figure(statistics, labels)), path)
+
+
+def _comparison_figure(statistics: Sequence[PlumeStatistics], labels: Sequence[str]) -> Figure:
+    figure = style.new_figure(style.TWO_COLUMNS, 5.6)
     curves = [Curve(label, colour, one) for label, colour, one in zip(labels, _PAIR, statistics, strict=False)]
-    _draw_curves([figure.add_subplot(2, 2, i + 1) for i in range(4)], curves, _INK)
+    _draw_curves([figure.add_subplot(2, 2, i + 1) for i in range(4)], curves, style.INK)
     origins = [f"{curve.label}: {curve.statistics.origin}" for curve in curves]
-    _save(figure, f"Whiffs at c ≥ {dns.power(statistics[0].threshold)}", "\n".join(origins), path)
+    return _with_texts(figure, f"Whiffs at c ≥ {dns.power(statistics[0].threshold)}", "\n".join(origins))
 
 
-def _new_figure(height: float) -> Figure:
-    return Figure(figsize=(7.2, height), layout=ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.06))
-
-
-def _save(figure: Figure, title: str, about: str, path: Path) -> None:
-    """Write the page atomically; dollar signs in names do not start formulas."""
-    figure.suptitle(title, color=_INK, parse_math=False)
-    figure.supxlabel(about, color=_GREY, parse_math=False)
-    write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:], dpi=200))
+def _with_texts(figure: Figure, title: str, about: str) -> Figure:
+    """The figure with texts above and below; dollar signs in names do not start formulas."""
+    figure.suptitle(fill(title, 100), fontsize=9, parse_math=False)
+    figure.supxlabel(about, fontsize=6.5, color=style.GREY, parse_math=False)
+    return figure
 
 
 def _draw_snapshot(figure: Figure, axes: Axes, plume: Plume) -> None:
     """The concentration half-way through the record."""
     moment = plume.field.shape[0] // 2
-    snapshot = np.asarray(plume.field[moment], dtype=float).T
+    snapshot = np.asarray(plume.field[moment], dtype=float)
     top = max(0.0, float(snapshot.max())) or plume.highest
     shown = np.ma.masked_less(snapshot, 1e-3 * top)
-    image = axes.imshow(
-        shown, extent=borders(plume.source, plume.field.shape[1:]), norm=LogNorm(1e-3 * top, top), cmap="magma_r"
-    )
-    _draw_source(axes)
-    axes.set(title=f"Snapshot {moment:,} of {plume.field.shape[0]:,}", xlabel=_DOWNWIND, ylabel=_ACROSS)
+    image = draw_cells(axes, shown, plume.source, norm=LogNorm(1e-3 * top, top), cmap="magma_r")
+    style.title(axes, text=f"Snapshot {moment:,} of {plume.field.shape[0]:,}")
+    axes.set(xlabel=_DOWNWIND, ylabel=_ACROSS)
     figure.colorbar(image, ax=axes, pad=0.01, fraction=0.03, label="concentration")
 
 
 def _draw_maps(figure: Figure, panels: Sequence[Axes], plume: Plume, maps: dict[str, np.ndarray]) -> None:
     """Whiff probability in each environment, with the outline of the start cells, where there are any."""
     starts, extent = np.zeros(plume.field.shape[1:], dtype=bool), borders(plume.source, plume.field.shape[1:])
-    shades = colours(maps)
+    shades = style.colours(maps)
     with suppress(InputError):
         starts[tuple(plume.starts(plume.environments.sparsest, WorldSettings()).T)] = True
     for i, (axes, (name, share)) in enumerate(zip(panels, maps.items(), strict=True)):
-        image = axes.imshow(np.ma.masked_equal(share.T, 0), extent=extent, vmin=0, vmax=1, cmap="YlGnBu")
-        axes.add_collection(LineCollection(outline(starts, extent), colors=_INK, linewidths=0.5))
-        _draw_source(axes)
+        image = draw_cells(axes, np.ma.masked_equal(share, 0), plume.source, vmin=0, vmax=1, cmap="YlGnBu")
+        axes.add_collection(LineCollection(outline(starts, extent), colors=style.INK, linewidths=0.5))
         axes.set(xlabel=_DOWNWIND if i >= len(maps) - 2 else "", ylabel=_ACROSS if i % 2 == 0 else "")
-        axes.set_title(f"{name}: c ≥ {dns.power(plume.environments[name])}", color=shades[name])
+        style.title(axes, text=f"{name}: c ≥ {dns.power(plume.environments[name])}", colour=shades[name])
     figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30, label="whiff probability")
-
-
-def _draw_source(axes: Axes) -> None:
-    axes.plot(0, 0, "o", ms=4, color="#C00000", mec="white", mew=0.6, zorder=3, clip_on=False)
 
 
 def outline(cells: np.ndarray, extent: tuple[float, float, float, float]) -> list[np.ndarray]:
@@ -149,7 +133,7 @@ def _draw_curves(panels: Sequence[Axes], curves: Sequence[Curve], dns_colour: st
     known = next((curve for curve in curves if curve.statistics.threshold == dns.THRESHOLD), None)
     points = (dns_colour or known.colour) if known else None
     _draw_axis(panels[0], curves, dns_colour)
-    _draw_widths(panels[1], curves, points, dns_colour or _GREY)
+    _draw_widths(panels[1], curves, points, dns_colour or style.GREY)
     _draw_durations(panels[2], curves)
     _draw_correlation(panels[3], curves, points)
 
@@ -159,8 +143,9 @@ def _draw_axis(axes: Axes, curves: Sequence[Curve], points: str | None) -> None:
     for curve in curves:
         axes.plot(curve.downwind, curve.statistics.probability[:, curve.statistics.source[1]], color=curve.colour)
         if known := dns.AXIS.get(PAPER.name_of(curve.statistics.threshold)):
-            axes.plot(dns.DISTANCES, known, "o", color=points or curve.colour)
-    axes.set(title="Whiff probability on the axis", xlabel=_DOWNWIND, ylabel="P(whiff)", ylim=(-0.02, 1.02))
+            axes.plot(dns.DISTANCES, known, "o", ms=3, color=points or curve.colour)
+    style.title(axes, text="Whiff probability on the axis")
+    axes.set(xlabel=_DOWNWIND, ylabel="P(whiff)", ylim=(-0.02, 1.02))
 
 
 def _draw_widths(axes: Axes, curves: Sequence[Curve], points: str | None, key: str) -> None:
@@ -172,11 +157,12 @@ def _draw_widths(axes: Axes, curves: Sequence[Curve], points: str | None, key: s
     handles: list[Artist] = list(axes.get_legend_handles_labels()[0])
     if points:
         known = dns.maps()[PAPER.name_of(dns.THRESHOLD)]
-        axes.plot(dns.DISTANCES, [full_width(known[x]) for x in dns.DISTANCES], "o", color=points)
-        handles.append(Line2D([], [], ls="", marker="o", color=key, label="DNS"))
-    axes.set(title="Width across the wind", xlabel=_DOWNWIND, ylabel="full width at half maximum (cells)")
+        axes.plot(dns.DISTANCES, [full_width(known[x]) for x in dns.DISTANCES], "o", ms=3, color=points)
+        handles.append(Line2D([], [], ls="", marker="o", ms=3, color=key, label="DNS"))
+    style.title(axes, text="Width across the wind")
+    axes.set(xlabel=_DOWNWIND, ylabel="full width at half maximum (cells)")
     axes.set_ylim(bottom=0)
-    axes.legend(handles=handles, ncols=2, handlelength=1.6)
+    axes.legend(handles=handles, ncols=2)
 
 
 def _draw_durations(axes: Axes, curves: Sequence[Curve]) -> None:
@@ -186,9 +172,9 @@ def _draw_durations(axes: Axes, curves: Sequence[Curve]) -> None:
             if durations.count:
                 middle = np.sqrt(durations.edges[:-1] * (durations.edges[1:] - 1))
                 seen = durations.density > 0
-                axes.plot(middle[seen], durations.density[seen], line, color=curve.colour, lw=1.1)
-    axes.set(xscale="log", yscale="log", title="Durations near the axis, x = 20 to 80")
-    axes.set(xlabel="duration (snapshots)", ylabel="probability per snapshot")
+                axes.plot(middle[seen], durations.density[seen], line, color=curve.colour)
+    style.title(axes, text="Durations near the axis, x = 20 to 80")
+    axes.set(xscale="log", yscale="log", xlabel="duration (snapshots)", ylabel="probability per snapshot")
     _line_legend(axes, "whiffs", "blanks")
 
 
@@ -198,17 +184,18 @@ def _draw_correlation(axes: Axes, curves: Sequence[Curve], points: str | None) -
         axes.plot(LAGS, curve.statistics.autocorrelation["42-83"], "-", color=curve.colour)
         axes.plot(FOLLOWING_LAGS, curve.statistics.following.correlation, "--", color=curve.colour)
     if points:
-        axes.plot(LAGS, dns.AUTOCORRELATION["42-83"], "o", color=points)
+        axes.plot(LAGS, dns.AUTOCORRELATION["42-83"], "o", ms=3, color=points)
         axes.plot(list(dns.FOLLOWING), list(dns.FOLLOWING.values()), "s", ms=3.2, mfc="white", color=points)
-    axes.axhline(0, color=_GREY, lw=0.5)
+    axes.axhline(0, color=style.GREY, lw=0.5)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator([1, 2, 4, 8, 16]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set(title="Autocorrelation of whiffs", xlabel="lag (snapshots)", ylabel="correlation")
+    style.title(axes, text="Autocorrelation of whiffs")
+    axes.set(xlabel="lag (snapshots)", ylabel="correlation")
     _line_legend(axes, "at a fixed cell, x = 42 to 82", "following the flow, x = 20 to 80")
 
 
 def _line_legend(axes: Axes, solid: str, dashed: str) -> None:
-    handles = [Line2D([], [], color=_GREY, lw=1.1, ls=ls, label=text) for text, ls in ((solid, "-"), (dashed, "--"))]
+    handles = [Line2D([], [], color=style.GREY, ls=ls, label=text) for text, ls in ((solid, "-"), (dashed, "--"))]
     axes.legend(handles=handles)

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from whiffclock.drawing.tables import plain_table
 from whiffclock.formatting import short
 from whiffclock.plume import dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, SEPARATIONS
@@ -116,12 +116,10 @@ def _thresholds(statistics: PlumeStatistics) -> Table:
 
 
 def _table(title: str, columns: Sequence[str], groups: Iterable[Iterable[Line]], caption: str = "") -> Table:
-    below = Text(caption, style="table.caption") if caption else None
-    table = Table(title=title, caption=below, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.title_justify = table.caption_justify = "left"
-    table.add_column("", no_wrap=True)
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
+    table = plain_table(title, caption, "", *columns)
+    table.title_justify = "left"
+    for column in table.columns[1:]:
+        column.justify = "right"
     for group in groups:
         for name, cells in group:
             words = (name, *(cell if isinstance(cell, str) else _number(cell) for cell in cells))

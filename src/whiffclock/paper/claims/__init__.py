@@ -4,7 +4,7 @@ Each claim is a statistic over ensembles of agents, an interval for it, and a ra
 "near", "weakly", "matches" have numbers. Wording and margins are in ``claims.toml``, the rule of decision is in
 :mod:`~whiffclock.paper.claims.verdict`, the intervals are in :mod:`~whiffclock.paper.claims.resampling`.
 
-A claim that does not hold on a plume is a finding. A claim with too few agents is not decidable; one whose
+A claim that does not hold on a plume is a finding. A claim with too few agents is undecided; one whose
 figures the run does not have is not tested.
 """
 

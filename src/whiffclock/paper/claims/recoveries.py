@@ -1,4 +1,4 @@
-"""Evidence from void trajectories: of trained agents (C5 to C7, C13, C18) and of the Bayesian agent (C17)."""
+"""Evidence from recovery paths: of trained agents (C5 to C7, C13, C18) and of the Bayesian agent (C17)."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.quantiles import weighted_quantiles
 
 _WORDS = {name: name.replace("_", " ") for name in GEOMETRY} | {
-    "backtracking": "backtracking length as printed",
-    "backtracking_after_extreme": "backtracking length as drawn",
+    "downwind_return_printed": "downwind return length as printed",
+    "downwind_return_length": "downwind return length as drawn",
 }
-_GROWING = ("surge_length", "upwind_search", "backtracking_initiation")
+_GROWING = ("surge_length", "upwind_search", "downwind_return_start")
 #: Conditions of the supplement in which the paper itself sees another pattern.
-_EXCEPTIONS = {("on a whiff, own mask", "backtracking_initiation")}
+_EXCEPTIONS = {("on a whiff, start region from own threshold", "downwind_return_start")}
 
 
 def measure(
     data: ds.Datasets, name: str, ensemble: str = ds.SINGLE, mode: str = ds.MODE, **selected: str
 ) -> xr.DataArray:
-    """A metric of void trajectories [environment, agent]; a return that never begins counts as infinitely late."""
+    """A metric of recovery paths [environment, agent]; a downwind return that never starts is infinitely late."""
     chosen = ds.recovery(data, ensemble, mode, **selected)
     values = chosen["geometry_of"].sel(geometry=name, drop=True)
-    late = name == "backtracking_initiation"
+    late = name == "downwind_return_start"
     return values.fillna(np.inf).where(chosen["steps"].notnull()) if late else values
 
 
@@ -56,19 +56,19 @@ def _trend(rng: np.random.Generator, data: ds.Datasets, name: str, **selected: s
 @evidence("C7")
 def _trends(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     """Trends of the metrics that have a margin."""
-    tested = [Part(_WORDS[name], _trend(rng, data, name), **wanted) for name, wanted in margins.items()]
+    tested = [Part(_WORDS[name], _trend(rng, data, name), **required) for name, required in margins.items()]
     return Evidence(tested, {f"median {_WORDS[name]}": each(measure(data, name).median("agent")) for name in margins})
 
 
 @evidence("C13")
 def _modes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    wanted = {
+    required = {
         "Q+ searches further upwind": ("upwind_search", ds.MINUS, ds.PLUS),
-        "Q- returns sooner": ("backtracking_initiation", ds.MINUS, ds.PLUS),
+        "Q- returns downwind sooner": ("downwind_return_start", ds.MINUS, ds.PLUS),
         "Q- surges more": ("surge_length", ds.PLUS, ds.MINUS),
     }
     draws, also = {}, {}
-    for label, (name, smaller, larger) in wanted.items():
+    for label, (name, smaller, larger) in required.items():
         pair = [measure(data, name, ds.TWO, mode) for mode in (smaller, larger)]
         known = pair[0].notnull() & pair[1].notnull()  # a missing agent is no tie
         signs = over_each(xr.apply_ufunc(sign, *pair).where(known), rng, take=np.mean)
@@ -99,19 +99,21 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
     if any(one.sizes["branch"] == 0 for one in chosen):
         return Evidence([], why="The Bayesian agent met no whiff to branch from.")
     ensembles = [Histories.of(one, margins["searches"], rng) for one in chosen]
-    breadths, tails = {}, {}
+    spreads, tails = {}, {}
     counts = [one.effective for one in ensembles]
-    also: dict[str, Any] = {"effective searches": dict(zip(data.environments, counts, strict=True))}
+    also: dict[str, Any] = {"effective sample size": dict(zip(data.environments, counts, strict=True))}
     for name in GEOMETRY:
-        words = name.replace("_", " ")
-        if name != "backtracking_after_extreme":
-            breadths[f"breadth of {words}"] = average([_breadth(*one.quantiles(name, 0.1, 0.9)) for one in ensembles])
+        words = _WORDS[name]
+        if name != "downwind_return_length":
+            spreads[f"relative spread of {words}"] = average(
+                [_relative_spread(*one.quantiles(name, 0.1, 0.9)) for one in ensembles]
+            )
         if name in _GROWING:
             longest = [one.quantiles(name, 0.9)[0] for one in ensembles]
-            tails[f"tail of {words}"] = combined(_ordered, *longest)
+            tails[f"90th percentile of {words} grows"] = combined(_ordered, *longest)
             values = [one.value for one in longest]
-            also[f"90% quantile of {words}"] = dict(zip(data.environments, values, strict=True))
-    return Evidence(parts(breadths, margins["breadth"]) + parts(tails, margins["tail"]), also)
+            also[f"90th percentile of {words}"] = dict(zip(data.environments, values, strict=True))
+    return Evidence(parts(spreads, margins["spread"]) + parts(tails, margins["tail"]), also)
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ class Histories:
         return [Draws(float(one), draw, n, n - 1, frozenset({"searches"})) for one, draw in pairs]
 
 
-def _breadth(low: Draws, high: Draws) -> Draws:
+def _relative_spread(low: Draws, high: Draws) -> Draws:
     """(q90 - q10) / (q90 + q10): 0 if all histories are the same, 1/3 if q90 is twice q10."""
 
     def relative(low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -81,7 +81,7 @@ def ensemble(values: ArrayLike, rng: np.random.Generator, strata: np.ndarray | N
     if strata is None:
         return Ensemble(known, known[chosen], frozenset({"agents"}))
     drawn = np.take_along_axis((known @ strata.T).T, chosen, axis=1)
-    return Ensemble(known.mean(axis=1), drawn, frozenset({"agents", "strata"}))
+    return Ensemble(known.mean(axis=1), drawn, frozenset({"agents", "time blocks"}))
 
 
 def over_agents(
@@ -94,7 +94,7 @@ def over_agents(
 def over_strata(values: np.ndarray, strata: np.ndarray) -> Draws:
     """Mean of float[stratum], with weights of the strata."""
     n = len(values)
-    return Draws(float(values.mean()), values @ strata.T, n, n - 1, frozenset({"strata"}))
+    return Draws(float(values.mean()), values @ strata.T, n, n - 1, frozenset({"time blocks"}))
 
 
 def superiority(first: Ensemble, second: Ensemble) -> Draws:

@@ -1,7 +1,7 @@
 """Evidence from searches: how well agents do (C1 to C4, C10, C11, C15, C16), where they fail (C8, C9, C14)
 and in which mode (C12).
 
-Differences of G are measured on the scale of the environment: as shares of the *gap*, which is the G of the Bayesian
+Differences of G are measured on the scale of the environment: in units of the *gap*, which is the G of the Bayesian
 agent minus that of cast-and-surge. The sign of a difference needs no scale.
 """
 
@@ -69,13 +69,13 @@ class GapScale:
         """The gaps, to be shown."""
         return {"gap": {name: with_interval(gap) for name, gap in self.gaps.items()}}
 
-    def compare(self, label: str, environment: str, pair: Pair, wanted: Margins) -> Part:
+    def compare(self, label: str, environment: str, pair: Pair, required: Margins) -> Part:
         """The difference of medians of two ensembles, with the probability of superiority beside it."""
-        part = self.part(label, environment, pair[0].take() - pair[1].take(), wanted)
+        part = self.part(label, environment, pair[0].take() - pair[1].take(), required)
         return replace(part, beside={**part.beside, "probability of superiority": superiority(*pair)})
 
-    def part(self, label: str, environment: str, number: Draws, wanted: Margins) -> Part:
-        """A difference of G as a share of the gap; not decidable where the gap is not certain to be positive."""
+    def part(self, label: str, environment: str, number: Draws, required: Margins) -> Part:
+        """A difference of G in units of the gap; undecided where the gap is not certain to be positive."""
         gap = self.gaps[environment]
         known = gap.n >= FEWEST and interval(gap, LEVEL)[0] > 0
         value = number.value / gap.value if known else np.nan
@@ -83,19 +83,19 @@ class GapScale:
         draws = shares if known else np.full_like(shares, np.nan)
         share = replace(number, value=value, draws=draws, over=number.over | gap.over)
         reason = "" if known else "the gap between the Bayesian agent and cast-and-surge is not certain to be positive"
-        return Part(label, share, **wanted, reason=reason, beside={"difference of G": number})
+        return Part(label, share, **required, reason=reason, beside={"difference of G": number})
 
 
-def _superior(label: str, pair: Pair, wanted: Margins, of: str = "G", reason: str = "") -> Part:
+def _superior(label: str, pair: Pair, required: Margins, of: str = "G", reason: str = "") -> Part:
     """The probability of superiority of the first ensemble, with the difference of medians beside it."""
     beside = {f"difference of {of}": pair[0].take() - pair[1].take()}
-    return Part(label, superiority(*pair), **wanted, reason=reason, beside=beside)
+    return Part(label, superiority(*pair), **required, reason=reason, beside=beside)
 
 
 def _with_single(data: ds.Datasets, kind: str, rng: np.random.Generator, strata: np.ndarray) -> dict[str, Pair]:
     """G of a kind of agent, and of single-Q, by environment."""
     values = (each(own(data, one, "strata", metric="G"), "agent", "stratum") for one in (kind, ds.SINGLE))
-    one, single = ({name: ensemble(g, rng, strata) for name, g in returns.items()} for returns in values)
+    one, single = ({name: ensemble(g, rng, strata) for name, g in rewards.items()} for rewards in values)
     return {name: (one[name], single[name]) for name in one}
 
 
@@ -159,9 +159,8 @@ def last_whiff(lost: xr.DataArray, distance: xr.DataArray, fewest: int) -> xr.Da
     """Median distance of the last whiffs of failures; NaN with fewer than ``fewest``."""
     known = lost.sum("x") >= fewest
     counts = lost.where(known, 1)
-    return xr.apply_ufunc(lambda one: weighted_quantiles(distance, one, 0.5), counts, input_core_dims=[["x"]]).where(
-        known
-    )
+    median = xr.apply_ufunc(lambda one: weighted_quantiles(distance, one, 0.5), counts, input_core_dims=[["x"]])
+    return median.where(known)
 
 
 def too_few(fewest: int, *ensembles: xr.DataArray) -> str:
@@ -180,8 +179,8 @@ def _near_source(data: ds.Datasets, margins: Margins, rng: np.random.Generator) 
     lost, fewest = own(data, ds.SINGLE, "lost"), margins["failures"]
     places, counts = last_whiff(lost, distance(data), fewest), lost.sum("x", skipna=False)
     reasons = {name: too_few(fewest, counts.sel(environment=name)) for name in data.environments}
-    wanted, numbers = margins["last_whiff"], over_each(places, rng)
-    parts = [Part(name, one, **wanted, reason=reasons[name]) for name, one in numbers.items()]
+    required, numbers = margins["last_whiff"], over_each(places, rng)
+    parts = [Part(name, one, **required, reason=reasons[name]) for name, one in numbers.items()]
     order = trend(each(places, "agent").values(), rng)
     parts.append(Part("trend", order, **margins["order"], reason=max(reasons.values())))
     failed = own(data, ds.SINGLE, "failures").median("agent") / data.facts["searches"]
@@ -216,11 +215,11 @@ def _generalizes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) 
     also: dict[str, float] = {}
     for trained in _SPARSE:
         others = [name for name in data.environments if name != trained]
-        returns = data.searches["strata"].sel(metric="G", trained=trained, tested=others)
-        means = returns.mean("tested", skipna=False).transpose("kind", "agent", "stratum")
+        rewards = data.searches["strata"].sel(metric="G", trained=trained, tested=others)
+        means = rewards.mean("tested", skipna=False).transpose("kind", "agent", "stratum")
         two, single = (ensemble(means.sel(kind=kind), rng, strata) for kind in (ds.TWO, ds.SINGLE))
-        parts.append(_superior(f"agents from {trained}", (two, single), margins["better"]))
-        typical = returns.mean("stratum").median("agent")
+        parts.append(_superior(f"agents trained in {trained}", (two, single), margins["better"]))
+        typical = rewards.mean("stratum").median("agent")
         gains = each(typical.sel(kind=ds.TWO) - typical.sel(kind=ds.SINGLE))
         also |= {f"difference of G, {trained} in {name}": float(gain) for name, gain in gains.items()}
     return Evidence(parts, also)
@@ -243,8 +242,8 @@ def _heuristic(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
     return Evidence(parts, scale.also)
 
 
-def plus_prefers_long(by_blank: np.ndarray) -> np.ndarray:
-    """Preference of Q+ for long blanks, float[agent], from decisions float[agent, (Q-, Q+), bin].
+def separation_by_blank(by_blank: np.ndarray) -> np.ndarray:
+    """Separation of Q+ and Q- by local blank time, float[agent], from decisions float[agent, (Q-, Q+), bin].
 
     Of one decision in Q- and one in Q+, the probability that the second was taken in a bin of longer blanks,
     minus the probability that the first was. NaN for an agent that used only one mode.
@@ -262,9 +261,9 @@ def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
     parts = []
     also: dict[str, Any] = {}
     for name in trained:
-        two, same = (ensemble(plus_prefers_long(one[name]), rng) for one in (trained, control))
-        parts.append(_superior(f"preference in {name}", (two, same), margins["more"], "median preferences"))
-        also[f"median preference in {name}"] = {"two-Q": two.take().value, "control": same.take().value}
+        two, same = (ensemble(separation_by_blank(one[name]), rng) for one in (trained, control))
+        parts.append(_superior(f"separation in {name}", (two, same), margins["more"], "median separations"))
+        also[f"median separation in {name}"] = {"two-Q": two.take().value, "control": same.take().value}
     shares = {kind: own(data, kind, "share") for kind in (ds.TWO, ds.SAME_PATH)}
     share, other = (over_agents(one.sel(environment="denser"), rng) for one in shares.values())
     parts.append(Part("share of Q+ in denser", share, **margins["share"], beside={"control": other}))

@@ -9,11 +9,11 @@ Each part has an outcome of its own, and the claim has the worst of them.
 - It **does not hold** if the interval lies entirely outside its range. With k parts there are k chances for that, so
   these intervals are wider: the tails are k times smaller. n agents are all on one side of their true median with
   probability 2^-n; where that is more than such a tail, they are too few to refute anything.
-- Otherwise it is **not decidable** with this run, or open. So is a part that is based on fewer than :data:`FEWEST`
+- Otherwise it is **undecided** with this run. So is a part that is based on fewer than :data:`FEWEST`
   agents, and one with a reason: too few failures, no scale for its margin, trainings too short.
 - A claim is **not tested** if the run does not have the figures it is based on, or the plume not the environments.
 
-A claim is shown by its weakest part: one that refutes it, or is not decidable, or holds by the least; and by a summary
+A claim is shown by its weakest part: one that refutes it, or is undecided, or holds by the least; and by a summary
 of all parts.
 """
 
@@ -25,16 +25,15 @@ import numpy as np
 
 from whiffclock.paper.claims.resampling import LEVEL, Draws, interval
 
-Outcome = Literal["holds", "does not hold", "not decidable", "not tested"]
+Outcome = Literal["holds", "does not hold", "undecided", "not tested"]
 #: The sign of each outcome.
-SIGNS: dict[Outcome, str] = {"holds": "✓", "does not hold": "✗", "not decidable": "?", "not tested": "–"}
+SIGNS: dict[Outcome, str] = {"holds": "✓", "does not hold": "✗", "undecided": "?", "not tested": "–"}
 #: Agents (or whatever is resampled) below which no interval is taken: for n agents, the lowest is a one-sided bound of
 #: the median at the level 1 - 2^-n, which is 97% for five and 94% for four.
 FEWEST = 5
-_WORST_FIRST: tuple[Outcome, ...] = ("does not hold", "not decidable", "holds")
+_WORST_FIRST: tuple[Outcome, ...] = ("does not hold", "undecided", "holds")
 #: Labels of parts that a summary names, at most; of more it gives the number.
 _NAMED = 3
-_SHORT: dict[Outcome, str] = {word: word for word in SIGNS} | {"not decidable": "open"}
 #: Numbers of a claim, and ranges as arguments of :class:`Part`.
 Margins = Mapping[str, Any]
 
@@ -51,7 +50,7 @@ class Part:
     beside: Mapping[str, Draws] = field(default_factory=dict)  # the same in other terms, shown only
 
     @property
-    def wanted(self) -> str:
+    def required(self) -> str:
         """The range in words."""
         if np.isinf(self.below):
             return f"above {self.above:.3g}"
@@ -77,28 +76,30 @@ class Part:
         """The outcome of this part, one of ``parts``."""
         low, high = self.interval()
         if self.reason or np.isnan(low):
-            return "not decidable"
+            return "undecided"
         if low > self.above and high < self.below:
             return "holds"
         refuted = self.misses(parts) and 2.0 ** -(self.draws.freedom + 1) <= self.tail / parts
-        return "does not hold" if refuted else "not decidable"
+        return "does not hold" if refuted else "undecided"
 
     def why(self, parts: int) -> str:
         """The reason of the outcome, in a few words."""
         outcome = self.outcome(parts)
         if outcome == "holds":
-            return f"the whole interval is {self.wanted}"
+            return f"the whole interval is {self.required}"
         if outcome == "does not hold":
-            return f"the whole interval is outside the wanted range, {self.wanted}"
+            return f"the whole interval is outside the required range, {self.required}"
         if self.reason:
             return self.reason
         if self.draws.n < FEWEST:
             return f"the smallest ensemble behind it has {self.draws.n}; an interval needs at least {FEWEST}"
         if self.misses(parts):
-            return f"the interval is outside the wanted range, {self.wanted}, but from too few agents to refute"
+            return f"the interval is outside the required range, {self.required}, but from too few agents to refute"
         if self.misses(1):
-            return f"the interval is outside the wanted range, {self.wanted}, but not the wider one for {parts} parts"
-        return f"the interval crosses an end of the wanted range, {self.wanted}"
+            return (
+                f"the interval is outside the required range, {self.required}, but not the wider one for {parts} parts"
+            )
+        return f"the interval crosses an end of the required range, {self.required}"
 
     def to_dict(self, parts: int) -> dict[str, Any]:
         """Everything about this part, one of ``parts``, in plain values."""
@@ -108,7 +109,7 @@ class Part:
             "low": low,
             "high": high,
             "level": 1 - 2 * self.tail,
-            "wanted": self.wanted,
+            "required": self.required,
             "outcome": self.outcome(parts),
             "why": self.why(parts),
             "n": self.draws.n,
@@ -124,9 +125,9 @@ def with_interval(number: Draws) -> dict[str, float]:
     return {"value": number.value, "low": low, "high": high}
 
 
-def parts(draws: Mapping[str, Draws], wanted: Margins) -> list[Part]:
-    """Parts that are all wanted in the same range, by label."""
-    return [Part(label, one, **wanted) for label, one in draws.items()]
+def parts(draws: Mapping[str, Draws], required: Margins) -> list[Part]:
+    """Parts that are all required to lie in the same range, by label."""
+    return [Part(label, one, **required) for label, one in draws.items()]
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class Verdict:
 def decide(claim: Claim, evidence: Evidence, environments: Collection[str] = ()) -> Verdict:
     """The verdict on a claim from its parts; those that are named by ``environments`` are summarized as such."""
     if not evidence.parts:
-        return without_numbers(claim, "not decidable", evidence.why)
+        return without_numbers(claim, "undecided", evidence.why)
     parts, count, ranks = evidence.parts, len(evidence.parts), []
     outcomes = {part.label: part.outcome(count) for part in parts}
     for part in parts:
@@ -194,27 +195,27 @@ def decide(claim: Claim, evidence: Evidence, environments: Collection[str] = ())
 def without_numbers(claim: Claim, word: Outcome, why: str) -> Verdict:
     """The verdict on a claim that could not be computed."""
     nothing: dict[str, Any] = {"parts": {}, "also": {}}
-    return Verdict(claim, "", np.nan, (np.nan, np.nan), word, _SHORT[word], "", nothing, why)
+    return Verdict(claim, "", np.nan, (np.nan, np.nan), word, word, "", nothing, why)
 
 
 def summarize(outcomes: Mapping[str, Outcome], environments: Collection[str] = ()) -> str:
-    """Which parts hold, which do not, and which are open: "holds in sparse and sparser; open in dense"."""
+    """Which parts hold, which do not, and which are undecided: "holds in sparse and sparser; undecided in dense"."""
     count, said = len(outcomes), []
-    for word in _SHORT:
+    for word in SIGNS:
         labels = [label for label, outcome in outcomes.items() if outcome == word]
         if len(labels) == count:
-            return _SHORT[word] + ("" if count == 1 else " in both parts" if count == 2 else f" in all {count} parts")
+            return word + ("" if count == 1 else " in both parts" if count == 2 else f" in all {count} parts")
         named = " and ".join(filter(None, [", ".join(labels[:-1]), *labels[-1:]]))
         if len(labels) > _NAMED:
-            said.append(f"{_SHORT[word]} in {len(labels)} of {count} parts")
+            said.append(f"{word} in {len(labels)} of {count} parts")
         elif labels:
-            said.append(_SHORT[word] + (" in " if {*outcomes} <= {*environments} else ": ") + named)
+            said.append(word + (" in " if {*outcomes} <= {*environments} else ": ") + named)
     return "; ".join(said)
 
 
 def _why(part: Part, word: Outcome, words: Sequence[Outcome]) -> str:
     count, same = len(words), words.count(word)
     if word == "holds" and count > 1:
-        return f"All {count} parts hold; the weakest is {part.label}, wanted {part.wanted}."
+        return f"All {count} parts hold; the weakest is {part.label}, required: {part.required}."
     others = "" if same == 1 else f" {same} of {count} parts have this outcome."
     return f"{part.label[:1].upper()}{part.label[1:]}: {part.why(count)}.{others}"

@@ -51,8 +51,8 @@ def caption(data: Datasets) -> str:
 
 
 def table(data: Datasets) -> captions.Table:
-    returns = {f"{kind}, return at the end of training": (_last(data, kind), ".2f") for kind in (SINGLE, TWO)}
-    return captions.table({"cells with a whiff (%)": (_filled(data), ".1f")} | returns)
+    rewards = {f"{kind}, reward G at the end of training": (_last(data, kind), ".2f") for kind in (SINGLE, TWO)}
+    return captions.table({"cells with a whiff (%)": (_filled(data), ".1f")} | rewards)
 
 
 def alt(data: Datasets) -> str:
@@ -72,9 +72,9 @@ def _filled(data: Datasets) -> xr.DataArray:
 
 
 def _last(data: Datasets, kind: str) -> xr.DataArray:
-    """Mean return over the last points of the learning curves."""
-    returns = data["setting"]["curve"].sel(kind=kind, column="G")
-    return returns.isel(point=slice(-_LAST, None)).mean("point")
+    """Mean reward over the last points of the learning curves."""
+    rewards = data["setting"]["curve"].sel(kind=kind, column="G")
+    return rewards.isel(point=slice(-_LAST, None)).mean("point")
 
 
 def _search(figure: Figure, axes: Axes, data: Datasets) -> None:
@@ -135,12 +135,12 @@ def _curves(axes: Axes, data: Datasets) -> None:
         for kind, dashes in looks.items():
             here = curve.sel(trained=name, kind=kind).transpose("column", "agent", "point")
             episodes = _coarse(here.sel(column="episode").max("agent").values) / 1e3
-            returns = _coarse(here.sel(column="G").values)
-            axes.plot(episodes, np.median(returns, axis=0), color=colour, ls=dashes, lw=0.9)
+            rewards = _coarse(here.sel(column="G").values)
+            axes.plot(episodes, np.median(rewards, axis=0), color=colour, ls=dashes, lw=0.9)
             if kind == SINGLE:
-                axes.fill_between(episodes, returns.min(0), returns.max(0), color=colour, alpha=0.18, lw=0)
+                axes.fill_between(episodes, rewards.min(0), rewards.max(0), color=colour, alpha=0.18, lw=0)
     axes.set_xlim(0, float(curve.sel(column="episode", kind=SINGLE).max()) / 1e3)
-    axes.set(xlabel="training episodes (thousands)", ylabel="mean return $G$ per episode")
+    axes.set(xlabel="training episodes (thousands)", ylabel="mean reward $G$ per episode")
     style.title(axes, "d", "Learning")
     handles = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
     handles += [Line2D([], [], color=style.GREY, ls=dashes, label=kind) for kind, dashes in looks.items()]

@@ -1,4 +1,4 @@
-"""Fig. 3, the geometry of recovery: void trajectories of single-Q agents, and where those that fail were last."""
+"""Fig. 3, the geometry of recovery: recovery paths of single-Q agents, and where those that fail were last."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -6,11 +6,11 @@ from matplotlib.figure import Figure
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import metric_panels
-from whiffclock.drawing.plane import TRAINED, Void, legibility, limits, metrics_on_path, wind
+from whiffclock.drawing.plane import TRAINED, RecoveryPath, legibility, limits, metrics_on_path, wind
 from whiffclock.paper.dataset import MODE, SINGLE, Datasets, at_home, best_agents, in_each, recovery
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, last_whiffs, of_each
-from whiffclock.paper.figures.maps import voids
+from whiffclock.paper.figures.maps import recovery_paths
 from whiffclock.path_metrics import MAIN_TRUNCATION
 
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"
@@ -56,14 +56,9 @@ def table(data: Datasets) -> captions.Table:
     geometry = recovery(data, SINGLE, MODE)["geometry_of"]
     lost = last_whiffs(data, SINGLE)
     found = {label: (geometry.sel(geometry=metric), ".0f") for metric, (label, _) in style.GEOMETRY_LABELS.items()}
-    return captions.table(
-        found
-        | {
-            "fail (%)": (of_each(lost, "failing"), ".1f"),
-            "no whiff (%)": (of_each(lost, "silent"), ".0f"),
-            "last whiff": (of_each(lost, "median"), ".0f"),
-        }
-    )
+    for label, name, form in (("fail (%)", "failing", ".1f"), ("no whiff (%)", "silent", ".0f")):
+        found[label] = of_each(lost, name), form
+    return captions.table(found | {"last whiff": (of_each(lost, "median"), ".0f")})
 
 
 def alt(data: Datasets) -> str:
@@ -72,22 +67,22 @@ def alt(data: Datasets) -> str:
         moves=captions.ends(in_each(paths, lambda name: len(paths[name].trained) - 1), ".0f", "moves"),
         upwind=captions.ends(in_each(paths, lambda name: -paths[name].trained[:, 0].min()), ".0f", "cells"),
         search=captions.ends(geometry.sel(geometry="upwind_search"), ".0f", "cells"),
-        begins=captions.ends(geometry.sel(geometry="backtracking_initiation"), ".0f", "moves"),
+        begins=captions.ends(geometry.sel(geometry="downwind_return_start"), ".0f", "moves"),
         last=captions.ends(of_each(last_whiffs(data, SINGLE), "median"), ".0f", "cells"),
     )
 
 
-def _paths(data: Datasets) -> dict[str, Void]:
-    """Of the agent with the highest return in each environment."""
+def _paths(data: Datasets) -> dict[str, RecoveryPath]:
+    """Of the agent with the highest reward in each environment."""
     best = best_agents(data, SINGLE)
-    return {e: voids(data, SINGLE, MODE, e)[int(best.sel(environment=e))] for e in data.environments}
+    return {e: recovery_paths(data, SINGLE, MODE, e)[int(best.sel(environment=e))] for e in data.environments}
 
 
-def _clearest(paths: dict[str, Void]) -> str:
+def _clearest(paths: dict[str, RecoveryPath]) -> str:
     return max(paths, key=lambda name: legibility(paths[name].trained))
 
 
-def _example(axes: Axes, paths: dict[str, Void]) -> None:
+def _example(axes: Axes, paths: dict[str, RecoveryPath]) -> None:
     chosen = _clearest(paths)
     style.title(axes, "b", "Five measures of a path")
     if legibility(paths[chosen].trained) > 0:

@@ -27,14 +27,9 @@ def draw(data: Datasets) -> Figure:
         single.violin(above, at - 0.008, colour, most, 0.85 * room, side="left")
         two.violin(above, at + 0.008, colour, most, 0.85 * room, side="right", shade=0.0)
         for lost, shift, side in ((single, -0.006, "right"), (two, 0.006, "left")):
-            looks = {
-                "xycoords": ("data", "axes fraction"),
-                "fontsize": min(5.3, 85 / len(names) ** 2),
-                "color": style.dark(colour),
-            }
-            above.annotate(
-                f"{lost.failing:.{int(lost.failing < 9.95)}f}", (at + shift, 1.0), ha=side, va="bottom", **looks
-            )
+            looks = {"fontsize": min(5.3, 85 / len(names) ** 2), "color": style.dark(colour), "ha": side}
+            text, place = f"{lost.failing:.{int(lost.failing < 9.95)}f}", ("data", "axes fraction")
+            above.annotate(text, (at + shift, 1.0), xycoords=place, va="bottom", **looks)
         agents = data.searches["mean"].sel(metric="G", trained=trained, tested=tested)
         box(below, at - 0.21 * room, agents.sel(kind=SINGLE).values, colour, "filled", 0.36 * room)
         box(below, at + 0.21 * room, agents.sel(kind=TWO).values, colour, "open", 0.36 * room)
@@ -43,8 +38,8 @@ def draw(data: Datasets) -> Figure:
         axes.set_xlim(-0.5, len(names) - 0.5)
     above.set_ylabel(LAST_WHIFF)
     style.title(above, "a", "Last whiff of searches that fail, and their share in per cent: single-Q, two-Q", pad=12)
-    below.set(xlabel="trained in", ylabel="mean return $G$")
-    style.title(below, "b", "Return")
+    below.set(xlabel="trained in", ylabel="mean reward $G$")
+    style.title(below, "b", "Reward")
     handles = [Patch(facecolor="none", edgecolor="none", label="tested in:")]
     handles += [Patch(facecolor=colour, label=name) for name, colour in colours.items()]
     handles += [key("single-Q", "filled"), key("two-Q", "open")]
@@ -59,10 +54,10 @@ def caption(data: Datasets) -> str:
 def table(data: Datasets) -> captions.Table:
     rows = []
     for (trained, tested), lost in _pairs(data).items():
-        returns = (captions.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
-        columns = (returns, *([captions.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
+        rewards = (captions.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
+        columns = (rewards, *([captions.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
         rows.append((f"{trained}\u00a0→\u00a0{tested}", [" · ".join(column) for column in columns]))
-    return captions.Table(["return", "fail (%)", "no whiff (%)", "agents in a"], rows)
+    return captions.Table(["reward G", "fail (%)", "no whiff (%)", "agents in a"], rows)
 
 
 def alt(data: Datasets) -> str:

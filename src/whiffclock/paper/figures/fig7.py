@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import Fill, key, metric_panels
-from whiffclock.drawing.plane import TRAINED, Void, limits, wind
+from whiffclock.drawing.plane import TRAINED, RecoveryPath, limits, wind
 from whiffclock.paper import dataset
 from whiffclock.paper.dataset import (
     HEURISTIC,
@@ -26,7 +26,7 @@ from whiffclock.paper.dataset import (
 )
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, last_whiffs, of_each
-from whiffclock.paper.figures.maps import voids
+from whiffclock.paper.figures.maps import recovery_paths
 
 TITLE = "What the two modes of the two-Q agent learn"
 NEEDS = (*trained(SINGLE), *at_home(TWO, MINUS_ONLY, PLUS_ONLY, HEURISTIC))
@@ -38,7 +38,7 @@ _BOXES: dict[Fill, tuple[str, str, str]] = {
     "solid": (TWO, PLUS, style.PLUS),
 }
 #: Measures whose medians are in the table.
-_IN_TABLE = ("upwind_search", "backtracking_initiation")
+_IN_TABLE = ("upwind_search", "downwind_return_start")
 #: Kinds of agents that fail, with their label and shade.
 _ALONE = {
     MINUS_ONLY: (f"{style.MINUS} only", 0.0),
@@ -108,16 +108,16 @@ def _geometry(data: Datasets, mode: str, metric: str) -> xr.DataArray:
     return recovery(data, TWO, mode)["geometry_of"].sel(geometry=metric)
 
 
-def _paths(data: Datasets) -> tuple[list[list[Void]], list[list[str]]]:
+def _paths(data: Datasets) -> tuple[list[list[RecoveryPath]], list[list[str]]]:
     """Paths and colours [mode][column]: the best two-Q agent of each environment, then the best 2Q^h agent."""
     best, shades = dataset.best_agents(data, TWO), style.colours(data.environments)
-    returns = where_trained(data.searches["mean"], HEURISTIC).sel(metric="G").mean("environment")
-    composed = int(returns.fillna(-np.inf).idxmax("agent"))
+    rewards = where_trained(data.searches["mean"], HEURISTIC).sel(metric="G").mean("environment")
+    composed = int(rewards.fillna(-np.inf).idxmax("agent"))
     origins = data.facts["heuristic_from"] or ("", "")
     paths, colours = [], []
     for mode, origin in zip((MINUS, PLUS), origins, strict=True):
-        of_best = [voids(data, TWO, mode, e)[int(best.sel(environment=e))] for e in shades]
-        of_parts = [voids(data, SINGLE, MODE, origin)[composed]] if origin else []
+        of_best = [recovery_paths(data, TWO, mode, e)[int(best.sel(environment=e))] for e in shades]
+        of_parts = [recovery_paths(data, SINGLE, MODE, origin)[composed]] if origin else []
         paths.append([*of_best, *of_parts])
         colours.append([*shades.values(), *([shades[origin]] if origin else [])])
     return paths, colours

@@ -1,7 +1,6 @@
 """Fig. 8, the Bayesian agent's recovery: the geometry of its paths after many different histories."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -38,7 +37,7 @@ def draw(data: Datasets) -> Figure:
         for e, (name, share) in enumerate(shares.items()):
             looks = {"fontsize": 5.5, "color": style.dark(style.colours(shares)[name]), "ha": "center", "va": "bottom"}
             panels[-1].annotate(f"{100 * share:.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), **looks)
-        style.title(panels[-1], "e", "never returns:", pad=10)
+        style.title(panels[-1], "e", "never:", pad=10)
     return figure
 
 
@@ -54,32 +53,22 @@ def caption(data: Datasets) -> str:
 def table(data: Datasets) -> captions.Table | None:
     if not data["branches"]["weight"].any():
         return None
-    medians: dict[str, Any] = {
-        label: (in_each(data.environments, partial(_median, data, metric)), ".0f")
-        for metric, (label, _) in style.GEOMETRY_LABELS.items()
-    }
-    return captions.table(
-        medians
-        | {
-            "never returns (%)": (in_each(data.environments, lambda name: 100 * _never(data, name)), ".0f"),
-            "histories": (in_each(data.environments, lambda name: branches_in(data, name).sizes["branch"]), ",.0f"),
-            "effective searches": (
-                in_each(data.environments, lambda name: effective_searches(branches_in(data, name))),
-                ".1f",
-            ),
-        }
-    )
+    each, columns = partial(in_each, data.environments), {}
+    for metric, (label, _) in style.GEOMETRY_LABELS.items():
+        columns[label] = each(partial(_median, data, metric)), ".0f"
+    columns["never returns downwind (%)"] = each(lambda name: 100 * _never(data, name)), ".0f"
+    columns["histories"] = each(lambda name: branches_in(data, name).sizes["branch"]), ",.0f"
+    columns["effective sample size"] = each(lambda name: effective_searches(branches_in(data, name))), ".1f"
+    return captions.table(columns)
 
 
 def alt(data: Datasets) -> str:
     if not data["branches"]["weight"].any():
         return captions.caption("fig8_none", data)()
-    return captions.caption("fig8_alt", data)(
-        search=captions.ends(in_each(data.environments, partial(_median, data, "upwind_search")), ".0f", "cells"),
-        begins=captions.ends(
-            in_each(data.environments, partial(_median, data, "backtracking_initiation")), ".0f", "moves"
-        ),
-    )
+    metrics = ("upwind_search", "downwind_return_start")
+    search, begins = (in_each(data.environments, partial(_median, data, metric)) for metric in metrics)
+    ends = {"search": captions.ends(search, ".0f", "cells"), "begins": captions.ends(begins, ".0f", "moves")}
+    return captions.caption("fig8_alt", data)(**ends)
 
 
 def _violins(axes: Axes, data: Datasets, metric: str) -> None:
@@ -109,6 +98,6 @@ def _median(data: Datasets, metric: str, environment: str) -> float:
 
 
 def _never(data: Datasets, environment: str) -> float:
-    """The share of the weight in histories without a return."""
-    values, weights = _branches(data, "backtracking_initiation", environment)
+    """The share of the weight in histories without a downwind return."""
+    values, weights = _branches(data, "downwind_return_start", environment)
     return float(weights[np.isnan(values)].sum() / weights.sum()) if weights.any() else 0.0

@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
-from whiffclock.drawing.plane import TRAINED, Void, borders, draw_cells
+from whiffclock.drawing.plane import TRAINED, RecoveryPath, borders, draw_cells
 from whiffclock.drawing.style import GREY
 from whiffclock.paper.dataset import Datasets
 from whiffclock.path_metrics import MAIN_TRUNCATION
@@ -29,10 +29,10 @@ def plume_note(axes: Axes, data: Datasets) -> None:
         axes.set_title("simulated plume", loc="right", fontsize=6, color=GREY, style="italic")
 
 
-def voids(data: Datasets, ensemble: str, mode: str, environment: str) -> dict[int, Void]:
-    """Void trajectories of an ensemble in one mode, by agent."""
+def recovery_paths(data: Datasets, ensemble: str, mode: str, environment: str) -> dict[int, RecoveryPath]:
+    """Recovery paths of an ensemble in one mode, by agent."""
     found = data["recoveries"].sel(ensemble=ensemble, mode=mode, trained=environment)
     paths = found["path"].sel(axis=["x", "y"]).transpose("agent", "step", "axis").values.astype(np.int64)
     steps = found["steps"].sel(truncation=[TRAINED, MAIN_TRUNCATION]).transpose("agent", "truncation").values
     parts = zip(found["agent"].values.tolist(), paths, steps.astype(int), strict=True)
-    return {agent: Void(path[: first + 1], path[first : last + 1]) for agent, path, (first, last) in parts}
+    return {agent: RecoveryPath(path[: first + 1], path[first : last + 1]) for agent, path, (first, last) in parts}

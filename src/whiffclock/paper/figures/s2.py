@@ -1,4 +1,4 @@
-"""Fig. S2, how much of a void trajectory counts: geometry under the five truncations."""
+"""Fig. S2, how much of a recovery path counts: geometry under the five truncations."""
 
 from typing import Any
 

@@ -64,9 +64,9 @@ def alt(data: Datasets) -> str:
 
 
 def _spans(data: Datasets) -> xr.DataArray:
-    """Median return with the best tau minus that with the worst."""
-    returns = data.searches["scan_mean"].sel(metric="G").median("replica")
-    return returns.max("tau_scanned") - returns.min("tau_scanned")
+    """Median reward with the best tau minus that with the worst."""
+    rewards = data.searches["scan_mean"].sel(metric="G").median("replica")
+    return rewards.max("tau_scanned") - rewards.min("tau_scanned")
 
 
 def _against_tau(axes: Axes, data: Datasets, values: xr.DataArray) -> None:

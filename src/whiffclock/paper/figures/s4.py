@@ -1,4 +1,4 @@
-"""Fig. S4, every policy: the void trajectories of all single-Q agents, and of both modes of all two-Q agents."""
+"""Fig. S4, every policy: the recovery paths of all single-Q agents, and of both modes of all two-Q agents."""
 
 import math
 
@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from whiffclock.drawing import style
-from whiffclock.drawing.plane import TRAINED, Void, limits
+from whiffclock.drawing.plane import TRAINED, RecoveryPath, limits
 from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, at_home, recovery, where_trained
 from whiffclock.paper.figures import captions
-from whiffclock.paper.figures.maps import voids
+from whiffclock.paper.figures.maps import recovery_paths
 
 TITLE = "All policies"
 NEEDS = at_home(SINGLE, TWO)
@@ -41,12 +41,12 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    returns = where_trained(data.searches["mean"], SINGLE).sel(metric="G")
+    rewards = where_trained(data.searches["mean"], SINGLE).sel(metric="G")
     return captions.caption("s4", data)(
         trained=TRAINED,
-        agents=returns.sizes["agent"],
-        highest=captions.number(float(returns.max())),
-        lowest=captions.number(float(returns.min())),
+        agents=rewards.sizes["agent"],
+        highest=captions.number(float(rewards.max())),
+        lowest=captions.number(float(rewards.min())),
     )
 
 
@@ -65,11 +65,11 @@ def _moves(data: Datasets, ensemble: str, mode: str) -> xr.DataArray:
     return recovery(data, ensemble, mode, TRAINED)["steps"]
 
 
-def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[Void]:
+def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[RecoveryPath]:
     """Paths of the agents of an environment; the best agent comes first."""
-    returns = where_trained(data.searches["mean"], ensemble).sel(metric="G", environment=environment)
-    ordered = returns["agent"].values[np.argsort(-returns.values, kind="stable")]
-    found = voids(data, ensemble, mode, environment)
+    rewards = where_trained(data.searches["mean"], ensemble).sel(metric="G", environment=environment)
+    ordered = rewards["agent"].values[np.argsort(-rewards.values, kind="stable")]
+    found = recovery_paths(data, ensemble, mode, environment)
     return [found[agent] for agent in ordered.tolist()]
 
 
@@ -82,7 +82,7 @@ def _across(agents: int, cell: np.ndarray) -> tuple[int, float]:
     return agents, _TALLEST
 
 
-def _thumbnails(axes: Axes, paths: list[Void], colour: str, cell: np.ndarray, across: int) -> None:
+def _thumbnails(axes: Axes, paths: list[RecoveryPath], colour: str, cell: np.ndarray, across: int) -> None:
     down = math.ceil(len(paths) / across)
     for place, path in enumerate(paths):
         box = limits([path.trained], 0)
@@ -90,7 +90,7 @@ def _thumbnails(axes: Axes, paths: list[Void], colour: str, cell: np.ndarray, ac
         inside = (np.abs(path.beyond - middle) <= 0.5 * cell).all(axis=1)
         within = path.beyond if inside.all() else path.beyond[: inside.argmin()]
         offset = cell * (place % across + 0.5, -(place // across + 0.5)) - middle
-        Void(path.trained, within).draw(axes, colour, min(0.6, 3.5 / across), offset)
+        RecoveryPath(path.trained, within).draw(axes, colour, min(0.6, 3.5 / across), offset)
     axes.set(xlim=(0, across * cell[0]), ylim=(-down * cell[1], 0), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color("#CCCCCC")

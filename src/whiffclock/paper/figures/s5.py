@@ -11,7 +11,7 @@ from whiffclock.paper.figures import captions
 TITLE = "Geometry of recovery after training from other starts"
 NEEDS = trained(*CONDITIONS.values())
 
-_MASKS = ("own mask", "one mask")
+_REGIONS = ("start region from own threshold", "common start region")
 
 
 def draw(data: Datasets) -> Figure:
@@ -19,7 +19,12 @@ def draw(data: Datasets) -> Figure:
     grid = figure.subplots(len(style.GEOMETRY_LABELS), len(CONDITIONS))
     metric_panels(grid, [{"filled": recovery(data, name, MODE)["geometry_of"]} for name in CONDITIONS.values()])
     for axes, (condition, ensemble) in zip(grid[0], CONDITIONS.items(), strict=True):
-        axes.set_title(condition, loc="left", fontsize=7, fontweight="bold" if ensemble == SINGLE else "normal")
+        axes.set_title(
+            condition.replace(", ", ",\n"),
+            loc="left",
+            fontsize=7,
+            fontweight="bold" if ensemble == SINGLE else "normal",
+        )
     return figure
 
 
@@ -30,18 +35,16 @@ def caption(data: Datasets) -> str:
 
 
 def table(data: Datasets) -> captions.Table:
-    masks = {mask: recovery(data, CONDITIONS[f"any time, {mask}"], MODE)["start_cells"] for mask in _MASKS}
+    regions = {name: recovery(data, CONDITIONS[f"any time, {name}"], MODE)["start_cells"] for name in _REGIONS}
     return captions.table(
-        {f"start cells, {mask}": (cells, ",.0f") for mask, cells in masks.items()}
+        {f"cells, {name}": (cells, ",.0f") for name, cells in regions.items()}
         | {f"upwind search, {condition}": (search, ".0f") for condition, search in _searches(data).items()}
     )
 
 
 def alt(data: Datasets) -> str:
-    (first, last), medians = (
-        captions.ends_of(data.environments),
-        [captions.medians(one) for one in _searches(data).values()],
-    )
+    first, last = captions.ends_of(data.environments)
+    medians = [captions.medians(one) for one in _searches(data).values()]
     growing = sum(bool(one.sel(environment=last) > one.sel(environment=first)) for one in medians)
     return captions.caption("s5_alt", data)(first=first, last=last, growing=growing)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
 #: Metrics in the table of performance.
-_METRICS = {"G": "Mean return G", "f+": "Share of searches that arrive, f+"}
+_METRICS = {"G": "Mean reward G", "f+": "Share of searches that arrive, f+"}
 #: Distances downwind of the source at which whiffs are counted.
 _PLACES = (10, 30, 60, 100)
 
@@ -152,7 +152,7 @@ class Scale:
 
 
 def scale(parts: Mapping[str, Mapping[str, float]]) -> Scale | None:
-    """One scale for all parts of a claim, with their wanted ranges; None without any number."""
+    """One scale for all parts of a claim, with their required ranges; None without any number."""
     numbers = [part[name] for part in parts.values() for name in ("value", "low", "high", "above", "below")]
     finite = [x for x in numbers if math.isfinite(x)]
     if not finite:
@@ -213,7 +213,7 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
     about = "Probability of a whiff on the plume’s axis, x cells from the source, and averaged over the start cells."
     if data.usage is not None:
         header.append("blank")
-        about += " Last, the mean blank of a start cell in snapshots, median over the cells."
+        about += " Last column: median over start cells of the mean blank (snapshots)."
     rows = []
     for name, threshold in data.environments.items():
         probability = data.setting["probability"].sel(environment=name)

@@ -11,17 +11,17 @@ from whiffclock.environments import PAPER
 from whiffclock.params import require, require_memory, require_range
 from whiffclock.plume.plume import Plume
 
-ORIGIN = "stand-in plume (synthetic puffs, not turbulence)"
+ORIGIN = "toy plume (synthetic puffs, not turbulence)"
 
 
-def standin_plume(snapshots: int = 2598, length: int = 123, width: int = 27, seed: int = 0, rate: int = 8) -> Plume:
-    """Make the stand-in plume on a grid of ``length`` x ``width`` cells.
+def toy_plume(snapshots: int = 2598, length: int = 123, width: int = 27, seed: int = 0, rate: int = 8) -> Plume:
+    """Make the toy plume on a grid of ``length`` x ``width`` cells.
 
     ``rate`` is the number of particles released per snapshot.
     """
     require(
         snapshots >= 2 and length >= 1 and width >= 1 and rate >= 1,
-        f"A stand-in plume of {snapshots} snapshots of {length} x {width} cells with {rate} particles per "
+        f"A toy plume of {snapshots} snapshots of {length} x {width} cells with {rate} particles per "
         "snapshot cannot be made; two snapshots, one cell and one particle are the least.",
     )
     require_range("The seed", seed, 0)
