@@ -38,6 +38,7 @@ GROWING = {
 }
 PLUME = {"origin": "an odor", "fingerprint": "f00d"}
 PLUME |= {"environments": dict(zip(ENVIRONMENT_NAMES, (1e-6, 3e-6, 5e-6, 7e-6), strict=True))}
+PLUME |= {"kinds": list(KINDS)}
 PLUME |= {"shape": [10, LENGTH, WIDTH], "source": [0, WIDTH // 2]}
 PAPER = {
     "profile": "paper", "seeds": 20, "episodes": 3_000_001, "epsilon_decay": 2.5e6, "snapshots": 8, "horizon": 500,

@@ -26,6 +26,7 @@ MODES = {name: (names.MINUS, names.PLUS) if name == names.TWO else (names.MODE,)
 FACTS = {
     "profile": "quick",
     "figures": list(FIGURES),
+    "kinds": list(TABLED),
     "origin": "a plume made up for tests",
     "fingerprint": "f00d",
     "environments": dict(PAPER),

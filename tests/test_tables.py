@@ -26,7 +26,9 @@ HOSTILE = "a\x1b[31m\x07\r\x9b\u202e[b]"
 HARMLESS = "a\\x1b[31m\\x07\\x0d\\x9b\\u202e[b]"
 
 
-@pytest.mark.parametrize("printed", [HOSTILE, Text(f"{HOSTILE[:5]}"), facts_table({"origin": HOSTILE})], ids=str)
+@pytest.mark.parametrize(
+    "printed", [HOSTILE, Text(f"{HOSTILE[:5]}"), facts_table({"origin": HOSTILE})], ids=["text", "rich text", "table"]
+)
 def test_control_characters_are_escaped(printed):
     terminal = Terminal(file=io.StringIO(), width=80, color_system=None)
     terminal.print(printed)

@@ -270,6 +270,7 @@ class Collector:
         return {
             "profile": numbers.pop("name"),
             "figures": list(self.figures),
+            "kinds": [kind.name for kind in KINDS.values() if kind.tabled],
             "origin": plume.origin,
             "fingerprint": plume.fingerprint,
             "shape": list(plume.field.shape),

@@ -160,6 +160,7 @@ class Facts(msgspec.Struct):
 
     profile: str
     figures: list[str]
+    kinds: list[str]
     origin: str
     fingerprint: str
     environments: dict[str, float]
@@ -278,9 +279,8 @@ def where_trained(values: xr.DataArray, kind: str) -> xr.DataArray:
 
 def drawn_kinds(data: Datasets, *how: str) -> list[str]:
     """The kinds of agents that Fig. 2 draws in one of these ways, as far as they were tested."""
-    searches = data.searches
-    kinds = searches["kind"].values[np.isin(searches["drawn"].values, how)].tolist()
-    return [kind for kind in kinds if bool(searches["failures"].sel(kind=kind).notnull().any())]
+    drawn, tested = data.searches["drawn"], data.searches["failures"].notnull().any(("trained", "tested", "agent"))
+    return [kind for kind in data.facts["kinds"] if drawn.sel(kind=kind).item() in how and bool(tested.sel(kind=kind))]
 
 
 def shares_without_whiff(searches: xr.Dataset) -> xr.DataArray:
