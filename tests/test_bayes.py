@@ -2,12 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from command import whiffclock as run
 from small_pomdps import TIGER
 
 from whiffclock.agents.bayes import BayesSettings, BeliefPolicy, belief_heuristic, quasi_optimal, search_model
@@ -23,12 +22,7 @@ from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.recovery import BranchSettings, blank_probability, follow_blanks, follow_return, forced_blanks
 
-WHIFFCLOCK = [sys.executable, "-c", "from whiffclock.cli import main; main()"]
 DENSE = 3e-6
-
-
-def run(*words):
-    return subprocess.run([*WHIFFCLOCK, *map(str, words)], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")

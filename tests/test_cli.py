@@ -10,17 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import whiffclock as run
 
 from whiffclock.archive import write_npz
-from whiffclock.cli import main
 from whiffclock.environments import PAPER
 from whiffclock.plume.files import write_plume
 
 WHIFFCLOCK = [sys.executable, "-c", "from whiffclock.cli import main; main()"]
-
-
-def run(*words, cwd=None):
-    return subprocess.run([*WHIFFCLOCK, *map(str, words)], capture_output=True, text=True, cwd=cwd, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +138,7 @@ FIELDS = {
         ("broken", [], "not a readable"),
     ],
 )
-def test_bad_input_gets_one_sentence_and_writes_nothing(tmp_path, plume, words, says, monkeypatch, capsys):
+def test_bad_input_gets_one_sentence_and_writes_nothing(tmp_path, plume, words, says):
     path = tmp_path / f"{plume}.npy"
     if plume in FIELDS:
         np.save(path, FIELDS[plume])
@@ -151,11 +147,8 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(tmp_path, plume, words, 
     before = sorted(tmp_path.rglob("*"))
     known = ["--environments", PAPER.text]
     words = ["train", "--plume", path, *known, "--out", tmp_path / "out", "--seeds", 1, "--episodes", 50, *words]
-    monkeypatch.setattr(sys, "argv", ["whiffclock", *map(str, words)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    errors = capsys.readouterr().err
-    assert stopped.value.code == 2, errors
+    code, _, errors = run(*words)
+    assert code == 2, errors
     assert says in errors
     assert len(errors.strip().splitlines()) == 1
     assert sorted(tmp_path.rglob("*")) == before

@@ -1,14 +1,13 @@
 """``whiffclock plume inspect``, ``compare``, ``calibrate`` and others as a user meets them."""
 
 import json
-import sys
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
+from command import whiffclock
 
-from whiffclock.cli import main
 from whiffclock.drawing import pictures
 from whiffclock.drawing.plume.page import outline
 from whiffclock.plume.calibration import FIRST, calibrate, read_target
@@ -17,23 +16,9 @@ from whiffclock.plume.statistics import plume_statistics
 from whiffclock.plume.toy import toy_plume
 
 
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """The command line in this process: quicker than one of its own."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["whiffclock", "plume", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        return Done(caught.value.code or 0, *capsys.readouterr())
-
-    return call
+def run():
+    return partial(whiffclock, "plume")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import typer
+from command import whiffclock
 
 from whiffclock.cli import options as opt
 
@@ -71,29 +72,23 @@ def test_ctrl_c_names_a_folder_only_if_something_is_in_it(tmp_path, capsys, monk
     assert f"finished work is in {folder}; the same command continues" in interrupted(folder, capsys)
 
 
-def test_brackets_in_names_are_printed_as_they_are(tmp_path):
+def test_brackets_in_names_are_printed_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     name = "[/c].npz"
     small = ["--snapshots", "40", "--length", "12", "--width", "7"]
-    done = subprocess.run(
-        [sys.executable, "-c", "from whiffclock.cli import main; main()", "plume", "toy", name, *small],
-        cwd=tmp_path, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "200"},
-    )  # fmt: skip
+    done = whiffclock("plume", "toy", name, *small, cwd=tmp_path)
+    assert done.returncode == 0
     assert name in done.stdout
     assert (tmp_path / "[" / "c].npz").exists()
-    done = subprocess.run(
-        [sys.executable, "-c", "from whiffclock.cli import main; main()", "info", name],
-        cwd=tmp_path, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "200"},
-    )  # fmt: skip
+    done = whiffclock("info", name, cwd=tmp_path)
+    assert done.returncode == 0
     assert "toy plume" in done.stdout
 
 
 def test_a_pipe_is_never_replaced(tmp_path):
     pipe = tmp_path / "pipe.npz"
     os.mkfifo(pipe)
-    done = subprocess.run(
-        [sys.executable, "-c", "from whiffclock.cli import main; main()", "plume", "toy", pipe, "--force"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = whiffclock("plume", "toy", pipe, "--force")
     assert done.returncode == 2
     assert done.stderr == f"whiffclock: {pipe} cannot be written: it exists and is not a regular file.\n"
     assert pipe.is_fifo()

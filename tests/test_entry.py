@@ -11,6 +11,7 @@ import time
 import numba
 import numpy as np
 import pytest
+from command import whiffclock
 from numba.core import caching
 
 from whiffclock import cli, entry, jit
@@ -120,7 +121,7 @@ def test_a_file_name_that_is_no_text_is_printed_as_it_is(tmp_path):
 
 @pytest.mark.parametrize("words", [("info", "\x1b[31m.npz"), ("\x1b[31m",), ("train", "\x1b[31m")])
 def test_control_characters_of_names_are_escaped(words):
-    done = run(*words)
+    done = whiffclock(*words)
     assert done.returncode == 2
     assert "\x1b" not in done.stderr
     assert "\\x1b[31m" in done.stderr

@@ -1,10 +1,11 @@
-"""Adding a memory, a metric, an engine and a kind of agent from outside: one place each.
+"""Adding a memory, a metric, an engine, a kind of agent and a kind of job from outside: one place each.
 
-The table in docs/architecture.md names all such places; figures, claims and plume layouts are added from outside in the
-tests of each.
+The table in docs/architecture.md names all such places; policies, faces, figures, environments, claims, options and
+plume layouts are added from outside in the tests of each.
 """
 
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from whiffclock.paper.profiles import Profile
 from whiffclock.paper.reproduce import needs_of, reproduce
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings
 from whiffclock.recovery import recovery_path
-from whiffclock.runs.jobs import JobFolder, execute, run
+from whiffclock.runs.jobs import Job, JobFolder, execute, run
 from whiffclock.runs.kinds import Evaluate, Train
 
 
@@ -95,6 +96,44 @@ def test_an_engine_is_one_function(plume, tmp_path):
     for one in done:
         paths = [store.store.path(one.kind, one.description) for store in (first, second)]
         assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@dataclass(frozen=True)
+class MovesUpwind(Job):
+    """How many clock readings an agent answers by moving upwind, ``offset`` of them not counted."""
+
+    kind, verb = "upwind", "counting"
+
+    policy: Train
+    offset: int = 0
+
+    def cost(self, plume):
+        return 1
+
+    def compute(self, plume, needed, tick):
+        tick(1)
+        return int((needed["policy"].actions == 0).sum()) - self.offset
+
+    def pack(self, result):
+        return {"count": np.array(result)}
+
+    def unpack(self, arrays, plume, path):
+        return int(arrays["count"])
+
+
+def test_a_kind_of_job_is_one_class(plume, tmp_path, monkeypatch):
+    memory = make_memory({"maker": "clock", "length": 40})
+    trained = Train(plume.fingerprint, 3e-6, memory, LearningSettings.shortened(60, horizon=40), plume.settle())
+    job, other = MovesUpwind(trained), MovesUpwind(trained, offset=2)
+    store, told = JobFolder(tmp_path), []
+    assert execute([job, other], plume, store, progress=told.append) == [trained, job, other]
+    assert sum(told) == 60 + 1 + 1
+    assert (job.task, job.thresholds) == ("counting single-Q", trained.thresholds)
+    monkeypatch.setattr(MovesUpwind, "compute", lambda *_: pytest.fail("computed again"))
+    found = run(job, plume, store)
+    assert found == (run(trained, plume, store).actions == 0).sum()
+    assert run(other, plume, store) == found - 2
+    assert execute([job, other], plume, store) == []
 
 
 def test_a_kind_of_agent_is_one_entry(plume, tmp_path, monkeypatch):

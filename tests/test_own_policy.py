@@ -185,7 +185,7 @@ def test_what_is_no_policy_gets_a_sentence_that_says_what_is_missing(plume, wron
         assert "\n" not in str(caught.value)
 
 
-def test_a_function_of_the_clock_is_a_policy(plume):
+def test_a_function_of_the_clock_is_a_policy(plume, tmp_path):
     def zigzag(clock):
         return "upwind" if clock < 2 else ("+y", 2)[clock % 2]
 
@@ -195,8 +195,8 @@ def test_a_function_of_the_clock_is_a_policy(plume):
     assert wc.from_function(zigzag, 6, "mine").name == "mine"
     assert len(wc.from_function(lambda clock: np.int64(3)).actions) == 500
     assert 0 < evaluate(policy, plume, 3e-6, settings=FEW).mean("f+") < 1
-    policy.save("zigzag.npz")
-    assert wc.load_policy("zigzag.npz") == policy
+    policy.save(tmp_path / "zigzag.npz")
+    assert wc.load_policy(tmp_path / "zigzag.npz") == policy
 
 
 @pytest.mark.parametrize("wrong", ["left", 4, -1, 1.0, True, None, [0]])
@@ -218,15 +218,15 @@ def test_actions_in_any_byte_order_are_searched_with(plume):
     assert np.array_equal(evaluate(swapped, plume, 3e-6).arrival, evaluate(cast, plume, 3e-6).arrival)
 
 
-def test_bayesian_agents_without_a_solver_are_made_like_others(plume):
+def test_bayesian_agents_without_a_solver_are_made_like_others(plume, tmp_path):
     for made, name in [
         (wc.qmdp(plume, "dense"), "QMDP"),
         (wc.infotaxis(plume, 3e-6, floor=1e-4), "infotaxis"),
         (wc.infotaxis(plume, "dense", space_aware=True), "space-aware infotaxis"),
     ]:
         assert (made.name, made.threshold, made.modes) == (name, 3e-6, 1)
-        made.save("agent.npz")
-        again = wc.load_policy("agent.npz")
+        made.save(tmp_path / "agent.npz")
+        again = wc.load_policy(tmp_path / "agent.npz")
         assert repr(again) == repr(made)
         assert again.made_from == made.made_from
         assert np.array_equal(recovery_path(again, moves=5), recovery_path(made, moves=5))

@@ -43,12 +43,12 @@ def digests(folder):
     return {str(f.relative_to(folder)): hashlib.sha256(f.read_bytes()).hexdigest() for f in folder.rglob("*.npz")}
 
 
-@pytest.fixture
-def expected(plume, tmp_path):
+@pytest.fixture(scope="module")
+def expected(plume, tmp_path_factory):
     """Jobs, and the digests of their records on threads of this process."""
-    jobs = jobs_on(plume)
-    execute(jobs, plume, JobFolder(tmp_path / "threads"), threads(2))
-    found = digests(tmp_path / "threads")
+    jobs, folder = jobs_on(plume), tmp_path_factory.mktemp("threads")
+    execute(jobs, plume, JobFolder(folder), threads(2))
+    found = digests(folder)
     assert len(found) == 3 + len(jobs)
     return jobs, found
 

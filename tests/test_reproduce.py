@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 import xarray as xr
+from command import whiffclock
 
 from whiffclock.agents.qlearning import sparse_share
 from whiffclock.environments import PAPER
@@ -412,9 +413,7 @@ def test_the_command_stops_cleanly(plume, tmp_path):
 
 @pytest.mark.parametrize("words", [["--profile", "slow"], ["--only", "fig99"], ["--workers", "0"]])
 def test_the_command_refuses_in_one_sentence(words, tmp_path):
-    done = subprocess.run(
-        [*COMMAND, *words, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=False
-    )
+    done = whiffclock("reproduce", *words, "--out", tmp_path / "out")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert words[0] in done.stderr

@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from command import whiffclock
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -325,12 +324,7 @@ def test_records_are_told_apart_in_a_few_words(description, words):
     assert headline(description) == words
 
 
-def whiffclock(*words, answer=None):
-    command = [sys.executable, "-c", "from whiffclock.cli import main; main()", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, input=answer, check=False)
-
-
-def run(*words, answer=None):
+def run(*words, answer=""):
     return whiffclock("runs", *words, answer=answer)
 
 

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from command import whiffclock
 
 from whiffclock import disk
 from whiffclock.archive import write_npz
@@ -136,10 +137,6 @@ def test_links_to_nothing_and_to_themselves_are_no_folders(target, tmp_path):
         require_writable(tmp_path / "link" / "deeper")
 
 
-def run(folder, *words):
-    return subprocess.run((*WHIFFCLOCK, *words), cwd=folder, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.parametrize("place", ["figures", "data", "runs"])
 def test_a_file_in_place_of_a_folder_is_found_before_any_work(place, tmp_path):
     out = tmp_path / "out"
@@ -161,7 +158,7 @@ SMALL = ("--snapshots", "6", "--spin-up", "2", "--fill", "2", "--points", "8,8,8
 
 def test_a_checkpoint_of_other_settings_does_not_block_the_corrected_command(tmp_path):
     (tmp_path / "a.npz.checkpoint").write_bytes(b"damaged")
-    done = run(tmp_path, "plume", "simulate", "a.npz", *SMALL, "--target", "none")
+    done = whiffclock("plume", "simulate", "a.npz", *SMALL, "--target", "none", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "a.npz.checkpoint is not a saved simulation, or it is damaged" in done.stderr
     assert "the simulation starts again and replaces it." in " ".join(done.stderr.split())
