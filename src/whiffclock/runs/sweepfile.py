@@ -207,6 +207,7 @@ def _values(name: str, value: Any, kind: Any, place: Place) -> Sequence[Any]:
     """The values of a setting, one or more, each of the right type and possible by itself."""
     try:
         if name == "seeds" and not isinstance(value, list):
+            _refuse_fractions(name, value, kind)
             return range(min(checked(name, value, _AGENTS), _MOST_TRAININGS + 1))
         listed = value if isinstance(value, list) else [value]
         require(bool(listed), f"the list of {name} is empty; it needs one value at least.")
@@ -228,7 +229,7 @@ def _value(name: str, value: Any, kind: Any) -> Any:
         value = [] if value == NO_TAU else value if isinstance(value, list) else [value]
     if value == OWN and NoneType in get_args(kind):
         value = None
-    require(not (kind is int and isinstance(value, float)), f"{name} is {value}; it must be a whole number.")
+    _refuse_fractions(name, value, kind)
     table, _, own = name.rpartition(".")
     for settings in CLASSES[f"{table}." if table else ""]:
         if own in settings.__dataclass_fields__:
@@ -239,6 +240,13 @@ def _value(name: str, value: Any, kind: Any) -> Any:
     if name == "memory":
         parse_memory(made)
     return made
+
+
+def _refuse_fractions(name: str, value: Any, kind: Any) -> None:
+    """Refuse 50.0 for a whole number, which settings made in Python accept."""
+    floats = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, float)]
+    if floats and int in (kind, *get_args(kind)):
+        raise InputError(f"{name} is {floats[0]}; it must be a whole number.")
 
 
 def _require_use(values: Mapping[str, Sequence[Any]], swept: Sequence[str], place: Place) -> None:
