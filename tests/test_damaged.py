@@ -527,7 +527,7 @@ def test_a_hundred_cases_of_the_fuzzer():
     kinds = [
         word for kind in ("policy", "record", "plume .npz", "other .npy", "target .toml") for word in ("--kind", kind)
     ]
-    command = [sys.executable, "-m", "fuzz", "--quick", "--cases", "100", "--seed", "2026", *kinds]
+    command = [sys.executable, "-m", "fuzz", "--quick", "--cases", "250", "--seed", "2026", *kinds]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "all             100" in done.stdout
+    assert "all             250" in done.stdout
