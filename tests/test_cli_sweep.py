@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 import whiffclock as wc
+from whiffclock.archive import ends_with_digest
 from whiffclock.cli import main
 from whiffclock.plume.files import write_plume
 from whiffclock.runs.sweep import Sweep
@@ -57,8 +58,8 @@ def test_a_sweep_gives_one_dataset(here, whiffclock):
     code, out, err = whiffclock("sweep", "small.toml", "--workers", 2)
     assert (code, out) == (0, "small/sweep.nc: G, T_min_over_T, f+, G_sum by threshold (2), length (3), seed (2).\n")
     assert "Next: whiffclock sweep plot small/sweep.nc" in err
+    assert ends_with_digest(here / "small" / "sweep.nc")
     with xr.open_dataset(here / "small" / "sweep.nc", engine="h5netcdf") as data:
-        assert data.attrs.pop("digest")
         assert data.identical(wc.sweep("small.toml", "small"))
     first = (here / "small" / "sweep.nc").read_bytes()
     assert whiffclock("sweep", "run", "small.toml")[0] == 0  # nothing is left to do
@@ -93,7 +94,10 @@ def test_mistakes_get_one_sentence_and_write_nothing(here, whiffclock):
         (["none.toml"], "There is no sweep file at none.toml."),
         (["small.toml", "--workers", 0], "--workers is 0; it must lie between 1 and 1024."),
         (["small.toml", "--out", "plume.npz"], "plume.npz cannot be written: plume.npz is not a folder."),
-        (["plot", "small.toml"], "small.toml is not the result of a sweep, or it is damaged."),
+        (
+            ["plot", "small.toml"],
+            "small.toml is not the result of a sweep of this version, or it is damaged: its digest is wrong.",
+        ),
     ):
         assert whiffclock("sweep", *words) == (2, "", f"whiffclock: {says}\n")
     assert sorted(path.name for path in here.iterdir()) == ["plume.npz", "small.toml", "wrong.toml"]
