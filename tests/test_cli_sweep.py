@@ -89,6 +89,7 @@ def test_a_dry_run_shows_jobs_and_time_and_writes_nothing(here, whiffclock):
 
 def test_mistakes_get_one_sentence_and_write_nothing(here, whiffclock):
     (here / "wrong.toml").write_text(SWEEP + "gama = 0.9\n")
+    not_one = "not the result of a sweep of this version"
     for words, says in (
         (["wrong.toml"], "wrong.toml, line 8: there is no setting called gama; did you mean gamma?"),
         (["none.toml"], "There is no sweep file at none.toml."),
@@ -96,7 +97,7 @@ def test_mistakes_get_one_sentence_and_write_nothing(here, whiffclock):
         (["small.toml", "--out", "plume.npz"], "plume.npz cannot be written: plume.npz is not a folder."),
         (
             ["plot", "small.toml"],
-            "small.toml is not the result of a sweep of this version, or it is damaged: its digest is wrong.",
+            f"small.toml is {not_one}, or it is damaged: its digest is wrong.",
         ),
     ):
         assert whiffclock("sweep", *words) == (2, "", f"whiffclock: {says}\n")
