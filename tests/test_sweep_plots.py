@@ -38,7 +38,7 @@ def test_lines_have_every_agent_and_the_medians():
     data = made_up(length=[5, 50, 10], threshold=[3e-6, 7e-6])
     figure = draw_lines(data)
     assert [axes.get_ylabel() for axes in figure.axes] == [
-        "mean return $G$",
+        "mean reward $G$",
         r"mean $T_{\min}/T$",
         "success rate $f^+$",
     ]
