@@ -160,7 +160,7 @@ class Actless(Policy):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ("a text", "A str is not a policy, since it has no method act: .*; whiffclock.load_policy reads one from a file"),
+        ("a text", "A str is not a policy, .*; whiffclock.load_policy reads one from a file"),
         (b"a text", "A bytes is not a policy, since it has no method act: derive a class from"),
         ([wc.cast_and_surge(30)], "A list is not a policy, since it has no method act"),
         (None, "A NoneType is not a policy, since it has no method act"),
