@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def reproduce(
     *,
     profile: Annotated[
-        str, "quick, standard, paper or deep: 2, 7, 25 or 150 minutes on two cores.", OptionSpec("NAME")
+        str, "quick, standard, paper or deep: 2, 8, 30 or 180 minutes on two cores.", OptionSpec("NAME")
     ] = "quick",
     only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1.", OptionSpec("IDS")] = None,
     plume: opt.PlumeFile,

@@ -8,9 +8,9 @@ The work of a profile is counted in searches (episodes of training, searches of 
 profile   agents  episodes   searches       time
 ========  ======  =========  =============  =======
 quick     162     300,000    52 million     1.5 min
-standard  228     1,200,000  241 million    7 min
-paper     488     3,000,001  1,401 million  25 min
-deep      1,928   3,000,001  5,799 million  2.5 h
+standard  228     1,200,000  241 million    8 min
+paper     488     3,000,001  1,401 million  30 min
+deep      1,928   3,000,001  5,799 million  3 h
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau have fewer episodes, a few others twice as many; a training of any length keeps the shape of
