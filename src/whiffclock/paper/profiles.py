@@ -2,7 +2,8 @@
 
 The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does about
 :data:`~whiffclock.runs.jobs.SEARCHES_PER_SECOND` of them on the built-in plume: about 8 seconds for an agent of
-3,000,001 episodes. A whole reproduction, with the Bayesian agent and the report, on two cores:
+3,000,001 episodes. A whole reproduction, with the Bayesian agent and the report, on two cores (calculated from that
+speed but for the first):
 
 ========  ======  =========  =============  =======
 profile   agents  episodes   searches       time
