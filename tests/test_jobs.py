@@ -341,13 +341,15 @@ def test_a_new_setting_with_a_default_changes_no_key(plume):
 
 def test_defaults_that_keys_leave_out(plume):
     """Whoever changes one of these must raise the revision of the jobs that use it."""
-    from whiffclock.params import BayesSettings
+    from whiffclock.params import BayesSettings, OptimizeSettings
     from whiffclock.pomdp.settings import SolverSettings
     from whiffclock.recovery import BranchSettings
 
     learning = [3_000_001, 500, 0.998, 0.1, 1e-4, 2.5e6, 1.0, 1e-4, 2.5e6, -1.0, True, 300, 500]
     assert [*LearningSettings().to_dict().values()] == learning
-    assert [*EvaluationSettings().to_dict().values()] == [16, 0, 0.998, None]
+    assert [*EvaluationSettings().to_dict().values()] == [16, 0, 0.998, None, 0.0]
+    optimizing = [60.0, None, 2, 8, "mean", 0.5, 16, 3e-3, 4e-5, 0.25, 500, 0.998, 1]
+    assert [*OptimizeSettings().to_dict().values()] == optimizing
     assert [*BayesSettings().to_dict().values()] == [0.98, 1e-3]
     assert [*BranchSettings().to_dict().values()] == [100, 100, 500, 0]
     assert [*SolverSettings().to_dict().values()] == [60.0, None, 1e-3, 1000.0, "mixed", 0]

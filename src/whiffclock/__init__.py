@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from whiffclock.agents.compose import heuristic_two_q
     from whiffclock.agents.function import from_function
     from whiffclock.environments import PAPER, Environments
-    from whiffclock.memory import Memory, clock, window
+    from whiffclock.memory import Memory, clock, controller, window
     from whiffclock.notebook import (
         compare,
         evaluate,
         load_policy,
+        optimize,
         read_plume,
         reproduce,
         search,
@@ -66,12 +67,14 @@ __all__ = [
     "cast_and_surge",
     "clock",
     "compare",
+    "controller",
     "evaluate",
     "from_function",
     "geometry",
     "heuristic_two_q",
     "infotaxis",
     "load_policy",
+    "optimize",
     "plot_compare",
     "plot_plume",
     "plot_recovery_path",
@@ -95,7 +98,7 @@ _PLACES = {
     "agents.compose": "heuristic_two_q",
     "agents.function": "from_function",
     "path_metrics": "geometry",
-    "memory": "Memory clock window",
+    "memory": "Memory clock controller window",
     "environments": "Environments PAPER",
     "params": "InputError WorldSettings",
     "plots": "animate_search plot_compare plot_plume plot_recovery_path plot_search",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whiffclock.formatting import nan_to_null
-from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, require
+from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, cut_at, require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy, require_policy
 from whiffclock.world import reward
@@ -83,6 +83,16 @@ class Evaluation:
         """Standard error of the mean over time strata; NaN with a single stratum."""
         means = self._by_stratum(self.per_start(metric))
         return float(means.std(ddof=1)) / math.sqrt(len(means)) if len(means) > 1 else math.nan
+
+    def gain(self, other: Evaluation, metric: str) -> dict[str, float]:
+        """Mean difference from another evaluation on the same starts, and its 95% interval over time strata."""
+        from scipy.stats import t
+
+        gained = self._by_stratum(self.per_start(metric) - other.per_start(metric))
+        free = len(gained) - 1
+        error = float(t.ppf(0.975, free) * gained.std(ddof=1)) / math.sqrt(free + 1) if free else math.nan
+        mean = float(gained.mean())
+        return {"mean": mean, "low": mean - error, "high": mean + error}
 
     def strata(self, some: np.ndarray | None = None) -> np.ndarray:
         """float[stratum, metric]: means over the starts of each time stratum, or over ``some`` of the starts."""
@@ -166,11 +176,12 @@ def evaluate(
     require_fit(policy, world)
     if starts is None:
         starts = make_starts(plume, threshold, world, settings, horizon)
-    n, points = len(starts), starts.points
+    cut = cut_at(settings.after, plume.field.shape[0])
+    n, points = len(starts), starts.later(-cut).points
     arrival, last_whiff, mode_steps = (np.zeros(shape, dtype=np.int32) for shape in (n, (n, 3), (n, policy.modes)))
     occupancy = np.zeros((policy.modes, *plume.field.shape[1:]), dtype=np.int64)
     records = arrival, last_whiff, mode_steps, occupancy
-    kernel_world = plume.whiffs(threshold).world(world)
+    kernel_world = plume.whiffs(threshold).between(cut).world(world)
     progress = progress or (lambda searches: None)
     side_by_side = min(_SIDE_BY_SIDE, getattr(policy, "at_once", _SIDE_BY_SIDE))
     at_once = max(1, PART // horizon) if isinstance(policy, TablePolicy) else side_by_side
@@ -189,7 +200,8 @@ def evaluate(
 def own_horizon(policy: Policy) -> int:
     """Default horizon of a policy: that of its training, or of the trainings of its parts, or the paper's 500."""
     parts = [policy.made_from, *(policy.made_from.get(name) or {} for name in ("dense", "sparse"))]
-    return max((part.get("learning") or {}).get("horizon") or 0 for part in parts) or LearningSettings.horizon
+    made = [part.get(how) or {} for part in parts for how in ("learning", "optimize")]
+    return max(settings.get("horizon") or 0 for settings in made) or LearningSettings.horizon
 
 
 def require_fit(policy: Policy, world: WorldSettings) -> None:

@@ -2,8 +2,8 @@
 
 A memory is a finite-state machine on nodes. After each observation it goes to ``next_node[node, whiff]``; a policy has
 one action for each ``row[node]``; ``mode[node]`` is the mode. Training, searches and kernels use only these tables. A
-*maker* is a function from plain settings to such tables: :func:`clock` (the paper's memory) and :func:`window` (its
-predecessor's). To add one, write a function with the decorator :func:`maker`.
+*maker* is a function from plain settings to such tables: :func:`clock` (the paper's memory), :func:`window` (its
+predecessor's) and :func:`controller`. To add one, write a function with the decorator :func:`maker`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,11 @@ class Memory:
     @cached_property
     def tables(self) -> Tables:
         """The tables for the kernels."""
-        onward = self.next_node.astype(np.uint64) << np.uint64(32) | self.row[self.next_node].astype(np.uint64)
+        return self.tables_with(self.next_node)
+
+    def tables_with(self, next_node: np.ndarray) -> Tables:
+        """The same with other transitions."""
+        onward = next_node.astype(np.uint64) << np.uint64(32) | self.row[next_node].astype(np.uint64)
         return Tables(self.row, onward.ravel(), self.mode, self.first)
 
     def chosen_mode(self, mode: int | None) -> int:
@@ -290,6 +294,32 @@ def window(n: int = 4, length: int = 500) -> Memory:
         first=np.array([first_clock, 0]),
         after_whiff=np.array([0]),
     )
+
+
+@maker
+def controller(n: int = 8) -> Memory:
+    """``n`` nodes with free transitions, for ``whiffclock optimize``, which searches them together with the actions.
+
+    Each node has an action, and a next node for each observation. Before a search it is a clock of ``n`` states. Its
+    recovery path begins at node 0, the node of a search that starts on a whiff.
+
+    Parameters
+    ----------
+    n
+        Number of nodes.
+
+    Returns
+    -------
+    Memory
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> wc.controller(3).next_node.tolist()
+    [[1, 0], [2, 0], [2, 0]]
+    """
+    require(2 <= n <= _LONGEST, f"The controller has {n} nodes; it must have 2 to {_LONGEST}.")
+    return replace(clock(n), name=f"controller-{n}", maker="", settings=None)
 
 
 def _require_length(length: int) -> None:

@@ -15,7 +15,15 @@ from whiffclock.agents.bayes import BeliefPolicy
 from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, settings_of, taus_of
 from whiffclock.evaluation import Evaluation, own_horizon, require_fit
 from whiffclock.memory import Memory
-from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings, checked, require
+from whiffclock.params import (
+    BayesSettings,
+    EvaluationSettings,
+    LearningSettings,
+    OptimizeSettings,
+    WorldSettings,
+    checked,
+    require,
+)
 from whiffclock.plume import Plume
 from whiffclock.plume import files as plume_files
 from whiffclock.plume.layouts import ReadSettings
@@ -26,6 +34,7 @@ from whiffclock.runs.comparison import Comparison, Row, contenders, evaluations
 from whiffclock.runs.engine import EngineSettings
 from whiffclock.runs.jobs import Engine, JobFolder, JobMemory, execute, run, threads, work_in
 from whiffclock.runs.kinds import Evaluate, Given, Solve, Train
+from whiffclock.runs.programs import program_search, search_programs
 from whiffclock.runs.training import TauScan, with_chosen_tau
 from whiffclock.world.starts import one_start
 from whiffclock.world.trajectory import Trajectory, trajectory
@@ -169,6 +178,70 @@ def train(
         execute(jobs, plume, store, engine, bar.advance)
     policies = [run(job, plume, store) for job in jobs]
     return policies[0] if seeds is None else policies
+
+
+def optimize(
+    plume: Plume | Sequence[Plume],
+    threshold: Threshold | Sequence[Threshold],
+    *,
+    seed: int = 0,
+    tau: int | Sequence[int] | None = None,
+    memory: Memory | str | None = None,
+    start: TablePolicy | None = None,
+    world: World | None = None,
+    workers: int | None = None,
+    **settings: Any,
+) -> TablePolicy:
+    """Search the programs of a finite memory for the one with the highest reward. A bar shows the progress.
+
+    Programs are searched in the first half of the record and tested in the second, which the search has not seen.
+
+    Parameters
+    ----------
+    plume
+        The plume to search in, or several with the same grid and source, for a program that is good in all.
+    threshold
+        Name of an environment of the plume, such as "sparse", or a concentration; several for one robust program.
+    seed
+        Seed of the search.
+    tau
+        Blank threshold between two modes of the clock, or several for more modes.
+    memory
+        What the agent remembers, instead of a clock, such as ``"clock:50"``, ``"window:3"`` or ``"controller:8"``.
+    start
+        The policy to begin with; default: untuned cast-and-surge.
+    world
+        Source radius and starts, as WorldSettings or a dictionary of some of them.
+    workers
+        Chains annealed in parallel; default: as many as there are cores.
+    **settings
+        ``seconds`` (default 60) or ``candidates``, and others of :class:`whiffclock.params.OptimizeSettings`, such as
+        ``goal="worst"``.
+
+    Returns
+    -------
+    TablePolicy
+        ``made_from["found"]`` has its rewards in both parts of the record, and ``program()`` its moves.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> policy = wc.optimize(wc.builtin_plume(), "sparse", candidates=200, snapshots=2)
+    >>> policy
+    TablePolicy(searched clock, sparse, seed 0, 500 actions)
+    >>> policy.made_from["found"]["sparse"]["unseen"]["G"] > 0.5
+    True
+    """
+    how, taus = OptimizeSettings(**settings), taus_of(tau)
+    require(taus is not None, "tau is 'auto'; a search over programs needs it as a number.")
+    plumes = [plume] if isinstance(plume, Plume) else list(plume)
+    thresholds = [threshold] if isinstance(threshold, str | float) else list(threshold)
+    remembered, region = memory_of(memory, how.horizon, taus), settings_of(WorldSettings, world)
+    field, search = program_search(plumes, thresholds, how, remembered, region, start)
+    search, store = replace(search, seed=seeds_of(None, seed)[0]), JobMemory()
+    with Bar("searches") as bar:
+        (job,) = search_programs([search], field, store, engine_of(workers), bar)
+    return run(job, field, store)
 
 
 @overload

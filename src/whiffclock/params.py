@@ -288,6 +288,19 @@ class EvaluationSettings(Settings):
     seed: Annotated[int, "Seed of the start times.", NOT_NEGATIVE] = 0
     gamma: Annotated[_Gamma, "Discount factor in G."] = 0.998
     horizon: Annotated[int | None, "Steps allowed per search; default: H of training.", _STEPS] = None
+    after: Annotated[
+        float,
+        "Test only in the record after this share of it; start cells are those of the whole.",
+        Valid("The share of the record to leave out is {}", ge=0, lt=1),
+    ] = 0.0
+
+
+def cut_at(share: float, snapshots: int) -> int:
+    """The first snapshot after a share of the record; both parts must have two, unless the share is 0."""
+    cut = round(snapshots * share)
+    both = f"A share of {share:g} cuts {snapshots} snapshots at {cut}; both parts need at least two."
+    require(share == 0 or 2 <= cut <= snapshots - 2, both)
+    return cut
 
 
 @dataclass(frozen=True)
@@ -300,3 +313,64 @@ class BayesSettings(Settings):
         "Smallest probability of a whiff, and of a blank, in any cell of the model.",
         Valid("The floor is {}", 0, lt=0.5),
     ] = 1e-3
+
+
+@dataclass(frozen=True)
+class OptimizeSettings(Settings):
+    """Direct search over programs, by simulated annealing in several chains that exchange their best programs.
+
+    Each chain anneals for ``seconds`` or for ``candidates``, in ``rounds``, after each of which all chains continue
+    with the best program; every round has start times of its own. Temperatures are in units of G.
+    """
+
+    seconds: Annotated[float | None, "Time for each chain; default: 60.", Valid(gt=0, le=1e7)] = None
+    candidates: Annotated[
+        int | None, "Candidates for each chain, instead of a time: always the same result.", Valid(ge=1, le=10**12)
+    ] = None
+    chains: Annotated[int, "Chains that are annealed side by side.", Valid(ge=1, le=1024)] = 2
+    rounds: Annotated[int | None, "Rounds; default: 8, or more, of about 15 seconds each.", Valid(ge=1, le=1000)] = None
+    goal: Annotated[
+        Literal["mean", "worst"],
+        "Of one program for several environments or plumes: the mean of their G, or the lowest.",
+        Valid("The goal is {}", must="be mean or worst"),
+    ] = "mean"
+    train_share: Annotated[
+        float, "First part of the record, in which programs are searched.", Valid("The train share is {}", gt=0, lt=1)
+    ] = 0.5
+    snapshots: Annotated[int, "Start times per cell, in each part of the record.", Valid(ge=1, le=10**6)] = 16
+    hottest: Annotated[float, "Temperature at the start.", POSITIVE] = 3e-3
+    coldest: Annotated[float, "Temperature at the end.", POSITIVE] = 4e-5
+    tolerance: Annotated[float, "Loss allowed for a simpler program, in standard errors of G.", NOT_NEGATIVE] = 0.25
+    horizon: Annotated[int, "H: steps per search, and states of the clock.", _STEPS] = 500
+    gamma: Annotated[_Gamma, "Discount factor."] = 0.998
+    plumes: Count = 1  # that were joined into one record (whiffclock.plume.joined)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        both = self.seconds is not None and self.candidates is not None
+        require(not both, "Give seconds or candidates (--seconds, --candidates), not both.")
+        if self.seconds is None and self.candidates is None:
+            object.__setattr__(self, "seconds", 60.0)
+        if self.rounds is None:
+            rounds = 8 if self.seconds is None else min(1000, max(8, round(self.seconds / 15)))
+            object.__setattr__(self, "rounds", min(rounds, self.candidates or rounds))
+        few = f"{self.candidates} candidates in {self.rounds} rounds are too few; each round needs one at least."
+        require(self.candidates is None or self.candidates >= self.turns, few)
+        falls = self.coldest <= self.hottest
+        require(falls, f"The temperature would rise, from {self.hottest:g} to {self.coldest:g}; it must fall.")
+
+    @property
+    def turns(self) -> int:
+        """The number of rounds."""
+        assert self.rounds is not None
+        return self.rounds
+
+    @property
+    def candidates_per_round(self) -> int | None:
+        """How many candidates a chain tries in a round, if not for a time."""
+        return None if self.candidates is None else -(-self.candidates // self.turns)
+
+    @property
+    def seconds_per_round(self) -> float:
+        """How long a round takes."""
+        return (self.seconds or 0.0) / self.turns

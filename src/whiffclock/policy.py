@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -26,7 +27,7 @@ from whiffclock.environments import trained_in
 from whiffclock.memory import Memory
 from whiffclock.params import InputError, WorldSettings, convert, require
 from whiffclock.world.episode import CLOCK_RECORD, CURVE
-from whiffclock.world.moves import N_ACTIONS
+from whiffclock.world.moves import ACTIONS, N_ACTIONS
 
 #: The format of version 0.1.
 _FIRST_FORMAT = "whiffclock policy 1"
@@ -53,6 +54,7 @@ class Origin(msgspec.Struct):
     plume: str | None = None
     plume_origin: str | None = None
     learning: Learned | None = None
+    optimize: Learned | None = None
     world: WorldSettings | None = None
     dense: Origin | None = None
     sparse: Origin | None = None
@@ -274,6 +276,14 @@ class TablePolicy(SavedPolicy):
         found = self.records.get("clock")
         return {} if found is None else dict(zip(CLOCK_RECORD, found[mode].tolist(), strict=True))
 
+    def program(self, mode: int | None = None) -> list[tuple[str, int]]:
+        """Its moves after a whiff if only blanks follow, as runs of equal moves: action and length of each.
+
+        ``mode`` is that of a policy with several; default: the last one, for sparse odor.
+        """
+        moves = self.actions[self.memory.row[self.memory.blank_nodes(mode)]]
+        return [(ACTIONS[action], length) for action, length in runs(moves)]
+
     def begin(self, whiff: np.ndarray) -> np.ndarray:
         return self.memory.first[whiff.astype(np.int8)]
 
@@ -309,6 +319,11 @@ class TablePolicy(SavedPolicy):
             if "clock" in records:
                 records["clock"] = np.broadcast_to(records["clock"], (memory.modes, len(CLOCK_RECORD))).copy()
             return cls(header.name, memory, arrays["actions"], header.made_from, arrays.get("q"), records)
+
+
+def runs(moves: np.ndarray) -> list[tuple[int, int]]:
+    """Runs of equal moves: action and length of each."""
+    return [(action, len(list(same))) for action, same in groupby(moves.tolist())]
 
 
 def _require_records(records: dict[str, np.ndarray], modes: int) -> None:

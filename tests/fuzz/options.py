@@ -22,7 +22,7 @@ NAMES = ("", "x", "a" * 300, "\udcff", "±τ", "[/b]", "../..", "a\nb", "1e308",
 TEXTS = {
     "tau": ("", "0", "-1", "1e3", "10,5", f"{10**30}", ",".join(map(str, range(1, 100_000))), "1," * 9, "auto"),
     "memory": ("", ":", "clock:", "window:0", "window:16", "window:60", f"window:{10**30}", "clock:2:3", "nan:1",
-               f"clock:{10**9}", "window:4:" + "9" * 5000),
+               f"clock:{10**9}", "window:4:" + "9" * 5000, "controller:1", f"controller:{10**9}"),
     "source": ("", "0", "-1,-1", "5,99", f"{10**30},0", "nan,0", "1,2,3", "9" * 5000 + ",1"),
     "points": ("", "8,8,8", "0,0,0", "-8,8,8", "1024,1024,512", f"{10**30},8,8", "9,9,9"),
     "crop": ("", "0:1,0:1", "0:0,0:0", f"0:{10**30},0:1", "5:1,1:5", "-1:2,0:1", f"{10**30}:{10**31},0:1"),
@@ -65,6 +65,7 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
             "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own",
             "train --plume plume.npz -e dense --seeds 1 --episodes 50 --horizon 40 --start-threshold own --out p "
             "--store runs",
+            "optimize --plume plume.npz -e dense --candidates 20 --horizon 40 --snapshots 1 --start-threshold own",
             "bayes solve -e dense --plume plume.npz --backups 2 --start-threshold own --out bayes.npz",
             "sweep sweep.toml --out swept",
         ):
@@ -94,6 +95,7 @@ BASES = {
     ("reproduce",): (*_PLUME, "--only", "fig1", "--out", "made"),
     ("report",): ("policies",),
     ("train",): (*_PLUME, *_OWN, "-e", "dense", "--seeds", "1", "--episodes", "50", "--horizon", "40", "--out", "made"),
+    ("optimize",): (*_PLUME, *_OWN, "-e", "dense", "--candidates", "20", "--horizon", "40", "--snapshots", "1"),
     ("sweep", "run"): ("sweep.toml", "--out", "made"),
     ("sweep", "plot"): ("swept/sweep.nc", "--metric", "G", "--out", "made"),
     ("evaluate",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),

@@ -8,7 +8,7 @@ rate and exploration fall linearly with the episode k. Ties go to the first of u
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -158,3 +158,14 @@ def sparse_share(policy: TablePolicy) -> float:
     """Share of training decisions that were taken in the sparsest mode."""
     usage = policy.records["usage"]
     return float(usage[-1] / usage.sum())
+
+
+def records_of(task: Task, actions: np.ndarray) -> dict[str, np.ndarray]:
+    """Usage of the modes and clock record of a fixed action per row, as those of a training's last episodes."""
+    learning = replace(task.learning, episodes=task.learning.record_last, alpha_start=0.0, alpha_end=0.0)
+    learning = replace(learning, epsilon_start=0.0, epsilon_end=0.0)
+    training = Training(replace(task, learning=learning))
+    training.q[:] = np.eye(N_ACTIONS)[actions]
+    training.advance(learning.episodes)
+    found = training.policy().records
+    return {name: found[name] for name in ("usage", "clock")}

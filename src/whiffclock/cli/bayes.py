@@ -106,4 +106,4 @@ def evaluate(
     evaluation.show_table(labels, [tested for tested, _ in results], field, settings)
     for label, (tested, micro) in zip(labels, results, strict=True):
         opt.messages.print(f"{label} in {tested.environment}: {micro:.0f} microseconds per decision")
-    evaluation.warn_other_plume(field, [policy for _, policy, _ in tests])
+    evaluation.warn_other_plume(field, [policy for _, policy, _ in tests], settings)

@@ -68,7 +68,7 @@ def evaluate(
         )
     else:
         show_table([f"{path.parent.name}/{path.stem}" for path, *_ in tests], tested, field, settings)
-        warn_other_plume(field, [policy for _, policy in found])
+        warn_other_plume(field, [policy for _, policy in found], settings)
 
 
 def in_environments(
@@ -154,7 +154,7 @@ def compare(
         opt.print_json({"plume": field.origin, "rows": [row.to_dict() for row in rows]})
         return
     opt.out.print(comparison_table(rows, caption=caption(field, comparison.settings)))
-    warn_other_plume(field, found)
+    warn_other_plume(field, found, settings)
 
 
 def record_names(tested: list[tuple[Path, str]]) -> list[str]:
@@ -178,10 +178,15 @@ def caption(field: Plume, settings: EvaluationSettings) -> str:
     return f"{field.origin}; every start cell, start times per cell: {settings.snapshots}{longest}"
 
 
-def warn_other_plume(field: Plume, policies: Sequence[Policy]) -> None:
-    """Warn about policies that were trained on these snapshots among others, or on another plume."""
+def warn_other_plume(field: Plume, policies: Sequence[Policy], settings: EvaluationSettings) -> None:
+    """Warn about policies that were made on these snapshots among others, or on another plume."""
     made = [policy.made_from.get("plume") for policy in policies]
-    seen = made.count(field.part_of) if field.part_of else 0
+    shares = [(policy.made_from.get("optimize") or {}).get("train_share", 0) for policy in policies]
+    here = [share for one, share in zip(made, shares, strict=True) if one in (field.fingerprint, field.part_of)]
+    if (share := max(here, default=0)) and (field.part_of or settings.after < share):
+        searched = f"{sum(map(bool, here))} of {len(policies)} programs were searched in the first {share:.0%}"
+        opt.say(f"{searched} of this record; --after {share:g}, without --part, tests them on the rest.")
+    seen = sum(one == field.part_of and not share for one, share in zip(made, shares, strict=True) if field.part_of)
     others = sum(one not in (None, field.fingerprint, field.held_out_from, field.part_of) for one in made)
     if seen:
         leak = f"{seen} of {len(policies)} policies were trained on the whole record, which includes this part"

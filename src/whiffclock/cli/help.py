@@ -6,7 +6,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_ORDER = "reproduce report train sweep run plot solve evaluate simulate toy inspect compare calibrate list"
+_ORDER = "reproduce report train optimize sweep run plot solve evaluate simulate toy inspect compare calibrate list"
 _ORDER += " show export prune bayes pomdp plume runs info"
 #: Commands of version 0.1 that have another name now.
 _RENAMED = {"standin": "toy"}

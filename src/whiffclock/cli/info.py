@@ -3,7 +3,7 @@
 import platform
 import zipfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,12 @@ from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import with_options
 from whiffclock.environments import PAPER, trained_in
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings, require
+
+if TYPE_CHECKING:
+    from whiffclock.policy import TablePolicy
+
+#: Longer programs are cut.
+_MOST_RUNS = 60
 
 
 @app.command()
@@ -107,7 +113,25 @@ def policy_facts(file: Path) -> dict[str, Any]:
         if record := policy.clock_record(mode):
             facts[f"last episodes{where}"] = record
         facts[f"recovery{where}"] = geometry(recovery_path(policy, mode)).to_dict()
-    return facts
+    return facts | program_texts(policy)
+
+
+def program_texts(policy: "TablePolicy") -> dict[str, str]:
+    """What a policy does, in words: runs of equal moves after a whiff in each mode, or the nodes of a controller."""
+    from whiffclock.formatting import mode_name
+    from whiffclock.world.moves import ACTIONS
+
+    if policy.memory.name.startswith("controller"):
+        rows = zip(policy.actions[policy.memory.row].tolist(), policy.memory.next_node.tolist(), strict=True)
+        nodes = (f"{i} {ACTIONS[action]}, {blank} or {whiff}" for i, (action, (blank, whiff)) in enumerate(rows))
+        return {"nodes (action, node after a blank or a whiff)": "; ".join(nodes)}
+    found = {}
+    for mode in range(policy.modes):
+        moves = [f"{action} {length}" for action, length in policy.program(mode)]
+        more = f", ... ({len(moves)} runs)" if len(moves) > _MOST_RUNS else ""
+        where = f" in {mode_name(mode, policy.modes)}" * (policy.modes > 1)
+        found[f"program{where}"] = ", ".join(moves[:_MOST_RUNS]) + more
+    return found
 
 
 def _first(facts: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:

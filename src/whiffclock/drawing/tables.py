@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import box
@@ -16,6 +16,7 @@ from whiffclock.formatting import short, span
 
 if TYPE_CHECKING:
     from whiffclock.evaluation import Evaluation
+    from whiffclock.policy import TablePolicy
     from whiffclock.runs.comparison import Row
 
 SHOWN = ("G", "T_min/T", "f+")
@@ -56,6 +57,23 @@ def evaluation_table(named: Sequence[tuple[str, str, Evaluation]], title: str, c
     table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
     for label, environment, evaluation in named:
         add_row(table, label, environment, *(with_error(evaluation, metric) for metric in SHOWN))
+    return table
+
+
+def program_table(policies: Sequence[TablePolicy], tested: Sequence[dict[str, Any]], origin: str) -> Table:
+    """One line per searched program and environment; ``tested``: means in another plume, by environment."""
+    columns = ("environment", "seed", "G searched", "G unseen", "f+ unseen", "gain over start")
+    elsewhere = ("G test", "f+ test") if any(tested) else ()
+    caption = f"{origin}. Unseen: the record after the part that programs were searched in. Gain: 95% interval."
+    table = plain_table("Searched programs, mean ±s.e. over all starts", caption, *columns, *elsewhere)
+    for policy, other in zip(policies, tested, strict=True):
+        for name, found in policy.made_from["found"].items():
+            unseen, gain = found["unseen"], found["improvement"]
+            error = "" if unseen["G_error"] is None else f" ±{short(unseen['G_error'], 3)}"
+            interval = "" if gain["low"] is None else " " + span(gain["low"], gain["high"], ".3f", terse=True)
+            cells = f"{found['searched']['G']:.3f}", f"{unseen['G']:.3f}{error}", f"{unseen['f+']:.4f}"
+            more = [f"{other[name]['G']:.3f}", f"{other[name]['f+']:.4f}"] if other else []
+            add_row(table, name, str(policy.made_from["seed"]), *cells, f"{gain['mean']:.3f}{interval}", *more)
     return table
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from whiffclock.environments import NONE, PAPER, Environments
-from whiffclock.params import InputError, WorldSettings, require, require_memory, require_threshold
+from whiffclock.params import InputError, WorldSettings, cut_at, require, require_memory, require_threshold
 from whiffclock.plume.layouts import named_axes
 from whiffclock.plume.whiffs import Field, Whiffs, single, start_cells, threshold_field, time_chunks
 
@@ -179,6 +179,21 @@ class Plume:
             never = f"{silent} of {len(cells)} start cells never have a whiff at {threshold:g}"
             self._require(not silent, f"{never}, so no search can start on one there; raise the start threshold.")
         return cells
+
+
+def joined(plumes: Sequence[Plume], train_share: float) -> tuple[Plume, float]:
+    """Several plumes as one record, first all train parts and then all others; and the exact share of the former.
+
+    They need the same grid and source; longer ones are cut. Environments are those of the first.
+    """
+    first, snapshots = plumes[0], min(plume.field.shape[0] for plume in plumes)
+    for other in plumes[1:]:
+        same = (other.field.shape[1:], other.source) == (first.field.shape[1:], first.source)
+        require(same, f"{other.origin} and {first.origin} have different grids or sources, and cannot be joined.")
+    cut = cut_at(train_share, snapshots)
+    parts = [plume.field[part] for part in (slice(0, cut), slice(cut, snapshots)) for plume in plumes]
+    origin = f"{len(plumes)} joined: " + "; ".join(plume.origin for plume in plumes)
+    return Plume(np.concatenate(parts), first.source, origin, environments=first.environments), cut / snapshots
 
 
 def _own_array(values: Any) -> np.ndarray:

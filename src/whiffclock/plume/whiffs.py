@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -46,6 +46,10 @@ class Whiffs:
         """The record and geometry for the kernels."""
         (x, y), radius_squared = self.source, int(settings.radius**2)
         return World(self.words, SourceRegion(self.width, x, y, radius_squared, x + math.isqrt(radius_squared)))
+
+    def between(self, first: int, end: int | None = None) -> Whiffs:
+        """Some of the snapshots, as a record of their own."""
+        return replace(self, words=np.ascontiguousarray(self.words[:, :, first:end]))
 
     def ever(self, before: int | None = None) -> np.ndarray:
         """bool[x, y]: cells with at least one whiff in the record, or in its snapshots before ``before``."""

@@ -18,6 +18,7 @@ from whiffclock.agents.castsurge import NAME, cast_and_surge
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
 from whiffclock.agents.qlearning import Task, train
 from whiffclock.archive import array_named
+from whiffclock.environments import Environments
 from whiffclock.evaluation import Evaluation, evaluate, own_horizon, require_fit
 from whiffclock.formatting import mode_name
 from whiffclock.memory import Memory
@@ -67,6 +68,24 @@ class Train(Job):
     @property
     def agent(self) -> str:
         return self.memory.name
+
+    @property
+    def horizon(self) -> int:
+        """Steps per episode."""
+        return self.learning.horizon
+
+    def file(self, environments: Environments) -> str:
+        """Where its policy is in a folder of policies."""
+        kind = self.memory.name.lower() + "".join(f"-tau{tau}" for tau in self.memory.spec.get("taus", ()))
+        return f"{environments.name_of(self.threshold)}/{kind}-seed{self.seed:02d}.npz"
+
+    def made(self, policy: TablePolicy) -> bool:
+        """Whether a policy is its finished result, by what it was made from."""
+        made, played = policy.made_from, self.learning.episodes
+        own = {"plume": self.plume, "threshold": self.threshold, "seed": self.seed, "episodes_played": played}
+        settings = {"learning": self.learning, "world": self.world}
+        same = policy.memory == self.memory and all(made.get(name) == value for name, value in own.items())
+        return same and all(name in made and type(one).from_dict(made[name]) == one for name, one in settings.items())
 
     def cost(self, plume: Plume) -> int:
         return self.learning.episodes
@@ -241,8 +260,8 @@ def trained_horizon(policy: Job) -> int:
     """The longest search in the training of a policy, or in those of its parts."""
     if isinstance(policy, Given):
         return own_horizon(policy.policy)
-    if isinstance(policy, Train):
-        return policy.learning.horizon
+    if horizon := getattr(policy, "horizon", None):
+        return horizon
     return max(map(trained_horizon, policy.needs.values()), default=LearningSettings.horizon)
 
 

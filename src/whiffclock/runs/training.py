@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -80,8 +81,22 @@ def with_chosen_tau(
     return [replace(job, memory=with_tau(job.memory, chosen[job.threshold])) for job in jobs]
 
 
+class NamedPolicy(Protocol):
+    """A job whose result is a policy with a file of its own."""
+
+    @property
+    def key(self) -> str:
+        """Key of its result."""
+
+    def file(self, environments: Environments) -> str:
+        """The file, in the folder of an environment."""
+
+    def made(self, policy: TablePolicy) -> bool:
+        """Whether a policy is its result."""
+
+
 class PolicyFolder(JobFolder):
-    """Policies of the ``named`` trainings in files with names, ``<environment>/<agent>-seed00.npz``.
+    """Policies of the ``named`` jobs in files with names, ``<environment>/<agent>-seed00.npz``.
 
     All other results are in a hidden run store. ``force`` replaces policies made with other settings, which are refused
     otherwise. Results that are in ``store``, a folder, are not trained again, and new ones are also stored there.
@@ -90,14 +105,14 @@ class PolicyFolder(JobFolder):
     def __init__(
         self,
         folder: Path,
-        named: Sequence[Train],
+        named: Sequence[NamedPolicy],
         store: Path | None = None,
         force: bool = False,
         environments: Environments = PAPER,
     ) -> None:
         super().__init__(store or folder / ".runs")
         self.shared = store is not None
-        self.paths = {job.key: policy_path(folder, job, environments.name_of(job.threshold)) for job in named}
+        self.paths = {job.key: folder / job.file(environments) for job in named}
         different = len(set(self.paths.values())) == len(self.paths)
         require(different, "Two of the policies would have the same file name; train them into different folders.")
         for place in {path.parent for path in self.paths.values()}:
@@ -128,30 +143,16 @@ class PolicyFolder(JobFolder):
         self.done.add(job.key)
 
 
-def policy_path(folder: Path, job: Train, place: str) -> Path:
-    """The named file of the policy of a training, in the folder of its environment."""
-    kind = job.memory.name.lower() + "".join(f"-tau{tau}" for tau in job.memory.spec.get("taus", ()))
-    return folder / place / f"{kind}-seed{job.seed:02d}.npz"
-
-
-def _holds(path: Path, job: Train, force: bool) -> bool:
-    """Whether the file has the finished policy of this training; with ``force``, it may hold another one."""
+def _holds(path: Path, job: NamedPolicy, force: bool) -> bool:
+    """Whether the file has the finished policy of this job; with ``force``, it may hold another one."""
     if not path.exists():
         return False
     try:
-        policy = TablePolicy.load(path)
+        same = job.made(TablePolicy.load(path))
     except InputError:
         if force:
             return False
         raise
-    made = policy.made_from
-    own = {"plume": job.plume, "threshold": job.threshold, "seed": job.seed, "episodes_played": job.learning.episodes}
-    settings = {"learning": job.learning, "world": job.world}
-    same = (
-        policy.memory == job.memory
-        and all(made.get(name) == value for name, value in own.items())
-        and all(name in made and type(one).from_dict(made[name]) == one for name, one in settings.items())
-    )
     sentence = f"{path} holds a policy made with other settings; choose another folder, or --force to replace it."
     require(same or force, sentence)
     return same

@@ -12,9 +12,10 @@ from typing import Annotated
 
 import numpy as np
 
-from whiffclock.params import EvaluationSettings, InputError, Valid, WorldSettings, checked, require
+from whiffclock.params import EvaluationSettings, InputError, Valid, WorldSettings, checked, cut_at, require
 from whiffclock.plain_values import shown
 from whiffclock.plume import Plume
+from whiffclock.plume.whiffs import Whiffs
 
 
 def start_snapshots(snapshots: int, world: WorldSettings, horizon: int) -> int:
@@ -55,17 +56,28 @@ class Starts:
         """The starts with these indices."""
         return Starts(self.points[chosen], self.stratum[chosen], self.shortest[chosen])
 
+    def later(self, snapshots: int) -> Starts:
+        """The same starts, some snapshots later."""
+        return Starts(self.points + np.array([0, 0, snapshots], dtype=np.int32), self.stratum, self.shortest)
+
 
 def make_starts(
     plume: Plume, threshold: float, world: WorldSettings, settings: EvaluationSettings, horizon: int
 ) -> Starts:
-    """All cells of D_init, ``settings.snapshots`` times each.
+    """All cells of D_init, ``settings.snapshots`` times each, in the record after the share ``settings.after``.
 
     With starts on a whiff, each is moved to the next whiff of its cell within its time stratum (from the stratum's end
     to its beginning); a stratum in which a cell has no whiff has no start there.
     """
-    cells = start_cells(plume, threshold, world, horizon)
-    snapshots, strata = start_snapshots(plume.field.shape[0], world, horizon), settings.snapshots
+    cells, cut = start_cells(plume, threshold, world, horizon), cut_at(settings.after, plume.field.shape[0])
+    return stratified_starts(cells, plume.whiffs(threshold).between(cut), world, settings, horizon).later(cut)
+
+
+def stratified_starts(
+    cells: np.ndarray, record: Whiffs, world: WorldSettings, settings: EvaluationSettings, horizon: int
+) -> Starts:
+    """Each cell at one snapshot of every time stratum of a record."""
+    snapshots, strata = start_snapshots(record.shape[0], world, horizon), settings.snapshots
     enough = strata <= snapshots
     require(enough, f"{strata} start snapshots per cell were asked for, but there are only {snapshots} to start from.")
     rng = np.random.default_rng(settings.seed)
@@ -74,7 +86,6 @@ def make_starts(
     time = (edges[:-1, None] + np.floor(offset * np.diff(edges)[:, None])).astype(np.int32)
     kept = np.ones(time.shape, dtype=bool)
     if world.start_on_whiff:
-        record = plume.whiffs(threshold)
         for i, (x, y) in enumerate(cells):
             whiffs = np.flatnonzero(record.series(x, y)[:snapshots])
             first, end = np.searchsorted(whiffs, edges[:-1]), np.searchsorted(whiffs, edges[1:])
@@ -83,7 +94,7 @@ def make_starts(
             chosen = np.where(following < end, following, first)[kept[:, i]]
             time[kept[:, i], i] = whiffs[chosen]
     stratum, cell = np.nonzero(kept)
-    shortest = shortest_arrival(cells, plume.source, world.radius)
+    shortest = shortest_arrival(cells, record.source, world.radius)
     return Starts(np.column_stack([cells[cell], time[kept]]).astype(np.int32), stratum, shortest[cell])
 
 
