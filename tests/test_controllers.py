@@ -14,7 +14,7 @@ from test_programs import QUICK, finished, of
 
 import whiffclock as wc
 from whiffclock.agents import programs
-from whiffclock.agents.programs import Ground, Program, Scored, first_program, in_order, simplified_controller
+from whiffclock.agents.programs import Ground, Program, Scored, early, first_program, in_order, simplified_controller
 from whiffclock.chains import chains, reachable
 from whiffclock.cli.info import program_texts
 from whiffclock.drawing.controllers import EDGES, GLYPHS
@@ -61,6 +61,24 @@ def test_every_change_keeps_the_tables_valid(n):
         program = new
     assert acted == {*range(n)}
     assert redirected == {(node, whiff) for node in range(n) for whiff in (0, 1)}
+
+
+def test_at_first_a_large_controller_is_a_clock_with_a_loop():
+    memory = controller(40)
+    changes = programs.Changes(memory, np.random.default_rng(0), free=False)
+    program, loops = first_program(memory), set()
+    for _ in range(300):
+        program = changes.of(program)
+        assert np.array_equal(program.next_node[:-1], memory.next_node[:-1])
+        assert program.next_node[-1, 1] == 0
+        loops.add(int(program.next_node[-1, 0]))
+    assert len(loops) > 20
+
+
+def test_early_rounds_have_fewer_starts():
+    how = replace(QUICK, snapshots=16, rounds=6)
+    assert [early(how, part).snapshots for part in range(6)] == [2, 2, 2, 4, 8, 16]
+    assert early(replace(how, snapshots=3), 0).snapshots == 1
 
 
 def test_a_node_is_put_between_two_others():

@@ -9,10 +9,10 @@ states: find
 over groups g of searches: one group for the mean, one per environment for the worst case. The method is simulated
 annealing (Kirkpatrick, Gelatt, Vecchi 1983): a candidate is taken if its objective is above that of the current program
 plus T log u, with u uniform; the temperature T falls geometrically. A change sets, inserts or deletes a run of equal
-moves, exchanges two neighbouring runs, or mirrors the rest of a recovery path. A controller is searched as a clock
-whose recovery path ends in a loop, then with free transitions: a change may also set an action, redirect a transition,
-or move a node to another place. :func:`~whiffclock.world.candidates.attempt` scores candidates on the searches they
-concern.
+moves, exchanges two neighbouring runs, or mirrors the rest of a recovery path. In a controller it may also set an
+action, redirect transitions, move a node to another place, or let the recovery path end in another loop; a large one is
+searched as a clock with a loop first. :func:`~whiffclock.world.candidates.attempt` scores candidates on the searches
+they concern.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ _LONGEST_RUN = 10
 _TURN = 32
 #: Places of changes are drawn as the power of a uniform number, so that early moves are changed more often.
 _EARLY = 1.5
+#: Controllers with this many nodes are clocks with a loop in the first half of their search.
+_LOOP_FIRST = 32
 #: How often the number of start times of a controller is halved in the first rounds.
 _MOST_HALVED = 3
 #: The maker of memories whose transitions are searched, too.
@@ -234,16 +236,20 @@ class Changes:
         return np.concatenate(changed)[: len(moves)]
 
     def _of_controller(self, program: Program) -> Program:
-        """Other moves after a whiff, or another loop; if free, also another action or transition, or a node moved."""
+        """Other moves after a whiff, or another loop; if free, also another action, other transitions, a node moved."""
         actions, next_node = program.actions.copy(), program.next_node.copy()
         node, other, whiff = self._below(len(actions)), self._below(len(actions)), self._below(2)
         path = path_on_blanks(next_node, int(self.memory.after_whiff[0]))
-        match self._below(5 if self.free else 3):
+        match self._below(7 if self.free else 3):
             case 0:
                 next_node[path[-1], 0] = path[self._below(len(path))]
             case 3:
                 next_node[node, whiff] = other
             case 4:
+                next_node[node, 1] = next_node[other, 1]
+            case 5:
+                next_node[next_node[:, 1] == next_node[node, 1], 1] = other
+            case 6:
                 _put_between(next_node, other, node, whiff)
                 actions[other] = self._below(N_ACTIONS) if self._below(2) else actions[next_node[other, 0]]
             case 2 if self.free:
@@ -268,7 +274,8 @@ def anneal(
 
     ``progress`` is called with the share of the round that was done since its last call, and may raise to stop.
     """
-    changes = Changes(scored.memory, rng, free=part >= settings.turns // 2)
+    free = scored.memory.rows < _LOOP_FIRST or part >= settings.turns // 2
+    changes = Changes(scored.memory, rng, free)
     changes.look(scored.reached)
     best, highest = scored.program, scored.objective
     begin, done, ratio = time.perf_counter(), 0.0, settings.coldest / settings.hottest
