@@ -14,7 +14,16 @@ from test_programs import QUICK, finished, of
 
 import whiffclock as wc
 from whiffclock.agents import programs
-from whiffclock.agents.programs import Ground, Program, Scored, early, first_program, in_order, simplified_controller
+from whiffclock.agents.programs import (
+    Ground,
+    Program,
+    Scored,
+    anneal_controller,
+    early,
+    first_program,
+    in_order,
+    simplified_controller,
+)
 from whiffclock.chains import chains, reachable
 from whiffclock.cli.info import program_texts
 from whiffclock.drawing.controllers import EDGES, GLYPHS
@@ -73,6 +82,22 @@ def test_at_first_a_large_controller_is_a_clock_with_a_loop():
         assert program.next_node[-1, 1] == 0
         loops.add(int(program.next_node[-1, 0]))
     assert len(loops) > 20
+
+
+def test_early_rounds_begin_anew_and_the_better_controller_stays(plume, searched):
+    ground = Ground.of(plume, (plume.environments["dense"],), plume.settle(), QUICK)
+    how, memory = replace(QUICK, candidates=40, rounds=4), controller(6)
+    good = Program(searched.actions, searched.memory.next_node)
+    downwind = Program(np.full(6, 3, dtype=np.int8), memory.next_node)
+    for program, stays in ((good, True), (downwind, False)):
+        scored = Scored(ground, memory, program)
+        best, objective = anneal_controller(scored, how, 0, np.random.default_rng(0), lambda share: None)
+        assert (best is program) == stays
+        assert objective == pytest.approx(Scored(ground, memory, best).objective)
+        assert scored.candidates <= 10  # of a round
+    later = Scored(ground, memory, downwind)
+    anneal_controller(later, how, 2, np.random.default_rng(0), lambda share: None)
+    assert later.program is not downwind
 
 
 def test_early_rounds_have_fewer_starts():

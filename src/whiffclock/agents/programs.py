@@ -48,7 +48,7 @@ _LONGEST_RUN = 10
 _TURN = 32
 #: Places of changes are drawn as the power of a uniform number, so that early moves are changed more often.
 _EARLY = 1.5
-#: Controllers with this many nodes are clocks with a loop in the first half of their search.
+#: Controllers with this many nodes are clocks with a loop in the first half of the rounds.
 _LOOP_FIRST = 32
 #: How often the number of start times of a controller is halved in the first rounds.
 _MOST_HALVED = 3
@@ -268,13 +268,17 @@ def _put_between(next_node: np.ndarray, node: int, before: int, whiff: int) -> N
 
 
 def anneal(
-    scored: Scored, settings: OptimizeSettings, part: int, rng: np.random.Generator, progress: Callable[[float], None]
+    scored: Scored,
+    settings: OptimizeSettings,
+    part: int,
+    rng: np.random.Generator,
+    progress: Callable[[float], None],
+    free: bool = True,
 ) -> tuple[Program, float]:
     """One round of annealing, ``part`` of ``settings.rounds``; the best program of it, and its objective.
 
     ``progress`` is called with the share of the round that was done since its last call, and may raise to stop.
     """
-    free = scored.memory.rows < _LOOP_FIRST or part >= settings.turns // 2
     changes = Changes(scored.memory, rng, free)
     changes.look(scored.reached)
     best, highest = scored.program, scored.objective
@@ -291,6 +295,23 @@ def anneal(
         progress(min(1.0, spent) - done)
         done = min(1.0, spent)
     return best, highest
+
+
+def anneal_controller(
+    scored: Scored, settings: OptimizeSettings, part: int, rng: np.random.Generator, progress: Callable[[float], None]
+) -> tuple[Program, float]:
+    """One round for a controller: in the first half of the rounds a whole annealing from scratch, the better one stays.
+
+    Small controllers have many local optima, which differ by .1 in G.
+    """
+    if part >= settings.turns // 2:
+        return anneal(scored, settings, part, rng, progress)
+    another = Scored(scored.ground, scored.memory, first_program(scored.memory))
+    seconds = None if settings.seconds is None else settings.seconds_per_round
+    whole = replace(settings, seconds=seconds, candidates=settings.candidates_per_round, rounds=1)
+    found = anneal(another, whole, 0, rng, progress, free=scored.memory.rows < _LOOP_FIRST)
+    scored.candidates, scored.repeated = another.candidates, scored.repeated + another.repeated
+    return max(found, (scored.program, scored.objective), key=lambda one: one[1])
 
 
 def simplified(scored: Scored, tolerance: float) -> Program:

@@ -21,6 +21,7 @@ from whiffclock.agents.programs import (
     Program,
     Scored,
     anneal,
+    anneal_controller,
     early,
     first_program,
     simplified,
@@ -132,11 +133,13 @@ class Anneal(_Search):
         best = program_of(self.memory, needed.get("start"))
         candidates, searches, each = 0, 0, self.cost(plume) / len(self.rounds)
         for number in self.rounds:
-            settings = early(self.settings, number) if self.memory.maker == CONTROLLER else self.settings
+            controller = self.memory.maker == CONTROLLER
+            settings = early(self.settings, number) if controller else self.settings
             ground = Ground.of(plume, self.at, self.world, settings, seed=number)
             scored = Scored(ground, self.memory, best)
             rng = np.random.default_rng([self.seed, number, self.chain])
-            best, objective = anneal(scored, self.settings, number, rng, lambda share: tick(int(share * each)))
+            one_round = anneal_controller if controller else anneal
+            best, objective = one_round(scored, self.settings, number, rng, lambda share: tick(int(share * each)))
             candidates += scored.candidates
             searches += scored.repeated
         return self.policy(best, plume, {"objective": objective, "candidates": candidates, "searches": searches})
