@@ -30,6 +30,7 @@ from whiffclock.drawing.controllers import EDGES, GLYPHS
 from whiffclock.memory import clock, controller
 from whiffclock.params import InputError
 from whiffclock.recovery import follow_blanks
+from whiffclock.world.moves import DISPLACEMENT
 
 
 def policy_of(next_node, actions, first=(1, 0)):
@@ -238,6 +239,22 @@ def test_recovery_paths_go_around_loops():
     assert np.array_equal(follow_blanks(policy, policy.begin(np.ones(1, dtype=bool)), 6)[0], path)
     assert wc.geometry(path).cast_width == 1
     assert len(wc.recovery_path(policy)) == 4
+
+
+def test_the_recovery_path_of_a_searched_controller_is_as_long_as_its_blanks(searched):
+    """It begins at the node that most nodes have after a whiff, and goes around its loop."""
+    memory, record = searched.memory, searched.clock_record(0)
+    targets = memory.next_node[reachable(memory), 1].tolist()
+    assert targets.count(memory.after_whiff[0]) == max(map(targets.count, targets))
+    assert chains(searched)[0].nodes[0] == memory.after_whiff[0]
+    path = wc.recovery_path(searched)
+    assert len(path) - 1 == record["largest_clock"] >= record["longest_blank"]
+    nodes = [int(memory.after_whiff[0])]
+    for _ in path[2:]:
+        nodes.append(int(memory.next_node[nodes[-1], 0]))
+    assert np.array_equal(np.diff(path, axis=0), DISPLACEMENT[searched.actions[nodes]])
+    assert policy_of([[1, 0], [2, 0], [1, 0]], [0, 1, 2]).memory.last_clock >= 500
+    assert [controller(7).last_clock, clock(9, (3,)).last_clock] == [6, 8]
 
 
 def test_the_commands_take_controllers(tmp_path):

@@ -334,7 +334,7 @@ def simplified_controller(scored: Scored, tolerance: float) -> Program:
     The objective falls by at most ``tolerance`` standard errors.
     """
     floor = scored.objective - tolerance * scored.standard_error
-    usual = np.bincount(scored.program.next_node[scored.reached, 1]).argmax()
+    usual = with_transitions(scored.memory, scored.program.next_node).after_whiff[0]
     for node in range(scored.memory.rows):
         next_node = scored.program.next_node.copy()
         next_node[node, 1] = usual
@@ -342,9 +342,15 @@ def simplified_controller(scored: Scored, tolerance: float) -> Program:
     return in_order(scored.memory, scored.program)
 
 
+def with_transitions(memory: Memory, next_node: np.ndarray) -> Memory:
+    """A controller with other transitions; its recovery path begins at the node that most others have after a whiff."""
+    made = replace(memory, next_node=next_node, maker="", settings=None)  # which no maker can rebuild
+    return replace(made, after_whiff=np.array([np.bincount(next_node[reachable(made), 1]).argmax()]))
+
+
 def in_order(memory: Memory, program: Program) -> Program:
     """The same controller with its nodes numbered along its paths; those that a search begins with remain the first."""
-    found = reachable(replace(memory, next_node=program.next_node, maker="", settings=None))
+    found = reachable(with_transitions(memory, program.next_node))
     order = np.array([*dict.fromkeys([*sorted(memory.first.tolist()), *found, *range(memory.rows)])])
     number = np.argsort(order).astype(np.int32)
     return Program(program.actions[order], number[program.next_node[order]])

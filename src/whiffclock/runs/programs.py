@@ -26,6 +26,7 @@ from whiffclock.agents.programs import (
     first_program,
     simplified,
     simplified_controller,
+    with_transitions,
 )
 from whiffclock.agents.qlearning import Task, records_of
 from whiffclock.environments import Environments
@@ -105,8 +106,8 @@ class _Search(Job):
             "found": found,
         }
         memory = self.memory
-        if not np.array_equal(program.next_node, memory.next_node):  # which no maker can rebuild
-            memory = replace(memory, next_node=program.next_node, maker="", settings=None)
+        if not np.array_equal(program.next_node, memory.next_node):
+            memory = with_transitions(memory, program.next_node)
         return TablePolicy(self.agent, memory, program.actions, made_from, records=records)
 
 
