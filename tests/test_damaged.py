@@ -531,3 +531,14 @@ def test_a_hundred_cases_of_the_fuzzer():
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "all             250" in done.stdout
+
+
+def test_a_plume_whose_digest_has_another_name_is_refused(plume, tmp_path):
+    """Otherwise its origin could be changed: the fingerprint does not cover it."""
+    write_plume(plume, path := tmp_path / "plume.npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    arrays["digesu"], arrays["origin"] = arrays.pop("digest"), np.array("elsewhere")
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match=r"plume.npz is damaged: a plume of whiffclock has no array 'digesu'\.$"):
+        read_plume(path)

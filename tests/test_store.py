@@ -446,6 +446,17 @@ def test_force_replaces_only_what_is_other(plume, tmp_path):
     assert PolicyFolder(tmp_path, jobs).done == {job.key for job in jobs}
 
 
+def test_a_damaged_policy_of_the_store_is_found_before_it_is_copied(plume, tmp_path):
+    job = jobs_on(plume)[0]
+    store = JobFolder(tmp_path / "store")
+    arrays = job.pack(result_of(job, plume))
+    store.save(job, arrays | {"record_clock": arrays["record_clock"] - 10**9})
+    folder = PolicyFolder(tmp_path / "policies", [job], tmp_path / "store")
+    with pytest.raises(InputError, match=r"store.*its clock record is wrong"):
+        execute([job], plume, folder)
+    assert not folder.paths[job.key].exists()
+
+
 def test_policies_that_would_share_a_file_are_refused(plume, tmp_path):
     job = jobs_on(plume)[0]
     with pytest.raises(InputError, match="same file name"):

@@ -10,6 +10,7 @@ import errno
 import os
 import shutil
 import stat
+import tempfile
 import time
 import zipfile
 import zlib
@@ -236,6 +237,10 @@ def require_writable(folder: Path) -> None:
         nearest = nearest.parent
     require(nearest.is_dir(), f"{folder} cannot be written: {nearest} is not a folder.")
     require(os.access(nearest, os.W_OK | os.X_OK), f"{folder} cannot be written: no permission in {nearest}.")
+    try:
+        tempfile.TemporaryFile(dir=nearest).close()
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: no file can be made in {nearest}.") from error
 
 
 def first_line(error: BaseException) -> str:
