@@ -19,9 +19,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
+import xarray as xr
 
 from whiffclock import __version__
 from whiffclock.environments import Environments
@@ -35,9 +36,6 @@ from whiffclock.runs.jobs import ONE_THREAD, Engine, Job, JobStore, Tick, execut
 from whiffclock.runs.kinds import Evaluate, Train
 from whiffclock.runs.sweepfile import BUILTIN, CLASSES, NO_TAU, OWN, Grid, memory_settings, read_sweep
 from whiffclock.world.starts import start_cells
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 #: An estimate of time trains at most this many agents, each for about this many steps and at least these episodes.
 _SAMPLED, _SAMPLED_STEPS, _FEWEST_EPISODES = 8, 10**7, 600
@@ -91,8 +89,6 @@ class Sweep:
 
     def dataset(self, store: JobStore) -> xr.Dataset:
         """The results, all of which are in the store."""
-        import xarray as xr
-
         shape, swept = self.shape, {dimension(name): name for name in self.grid.swept}
         results = [run(test, self.plume_of(test), store) for test in self.tests]
         made = xr.Dataset(attrs=self._facts())

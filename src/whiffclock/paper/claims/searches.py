@@ -5,8 +5,6 @@ Differences of G are measured on the scale of the environment: in units of the *
 agent minus that of cast-and-surge. The sign of a difference needs no scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations, product

@@ -133,9 +133,3 @@ class ChannelFlow:
             mean = float(component[:, :, 1:-1].mean(axis=(0, 1), dtype=np.float64) @ self._share)
             component[:, :, 1:-1] += np.float32(targets[axis] - mean)
             self.push[axis] += targets[axis] - mean
-
-    def along_and_across(self) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity over the ground, along and across the wind, at cell centres [i, j, k]."""
-        u = (self.u + np.roll(self.u, 1, axis=0))[:, :, 1:-1] / 2 + self.frame[0]
-        v = (self.v + np.roll(self.v, 1, axis=1))[:, :, 1:-1] / 2 + self.frame[1]
-        return u * self.cosine + v * self.sine, v * self.cosine - u * self.sine
