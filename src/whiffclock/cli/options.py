@@ -118,10 +118,8 @@ class PlumeSettings:
 
     def __post_init__(self) -> None:
         require(self.part in ("all", "train", "test"), f"--part is {self.part!r}; it must be all, train or test.")
-        require(
-            0 < self.train_share < 1,
-            f"The share of the record to train on is {self.train_share:g}; it must lie between 0 and 1.",
-        )
+        share = f"The share of the record to train on is {self.train_share:g}"
+        require(0 < self.train_share < 1, f"{share}; it must lie between 0 and 1.")
 
     def open(self) -> Plume:
         """Read the plume."""

@@ -57,11 +57,9 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
         as_stored = ReadSettings(key=settings.key, environments=settings.environments)
         if found.fingerprint:
             here = (plume if settings == as_stored else _plume(path, found, as_stored)).fingerprint
-            require(
-                here == found.fingerprint,
-                f"{path} is damaged, or was changed after it was written: its values have the fingerprint {here}, "
-                f"not {found.fingerprint}; export it again.",
-            )
+            changed = f"{path} is damaged, or was changed after it was written"
+            why = f"its values have the fingerprint {here}, not {found.fingerprint}"
+            require(here == found.fingerprint, f"{changed}: {why}; export it again.")
         if not isinstance(plume.field, np.ndarray):
             files.pop_all()  # it stays in its file
         return plume

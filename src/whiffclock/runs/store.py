@@ -89,11 +89,6 @@ class Record:
     label: Label
     arrays: dict[str, np.ndarray]
 
-    @property
-    def description(self) -> dict[str, Any]:
-        """Everything that determined it."""
-        return self.label.description
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -209,10 +204,8 @@ def label_of(path: Path) -> Label:
         text = read_label(path)
         require(bool(text), f"{path} has no label: it is not a record of this version of whiffclock, or it is damaged")
         label = Label.from_text(text)
-    require(
-        (label.kind, label.key) == (path.parent.name, path.stem),
-        f"{path} holds another record than its name says, {label.kind}/{label.key}; move it there, or delete it.",
-    )
+    other = f"{path} holds another record than its name says, {label.kind}/{label.key}"
+    require((label.kind, label.key) == (path.parent.name, path.stem), f"{other}; move it there, or delete it.")
     return label
 
 

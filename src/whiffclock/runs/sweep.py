@@ -99,7 +99,8 @@ class Sweep:
         made["seed"] = list(self.grid.values["seeds"])
         for metric in METRICS:
             means = np.reshape([result.mean(metric) for result in results], [*shape.values()])
-            made[variable(metric)] = tuple(shape), means, {"metric": metric}
+            name = metric.replace("/", "_over_")  # names in NetCDF files have no slash
+            made[name] = tuple(shape), means, {"metric": metric}
         return made
 
     def _facts(self) -> dict[str, str]:
@@ -128,11 +129,6 @@ def results_in(folder: Path) -> Path:
 def dimension(name: str) -> str:
     """The dimension of a swept setting."""
     return name.replace(".", "_")
-
-
-def variable(metric: str) -> str:
-    """The variable of a metric; names in NetCDF files have no slash."""
-    return metric.replace("/", "_over_")
 
 
 def labels(values: Sequence[Any]) -> np.ndarray:

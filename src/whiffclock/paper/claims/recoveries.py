@@ -11,20 +11,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import (
-    LEVEL,
-    Draws,
-    average,
-    combined,
-    each,
-    interval,
-    over_each,
-    resampled,
-    sign,
-    trend,
-)
+from whiffclock.paper.claims.resampling import Draws, average, combined, each, over_each, resampled, sign, trend
 from whiffclock.paper.claims.table import evidence
-from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, parts
+from whiffclock.paper.claims.verdict import Evidence, Margins, Part, parts, surely_positive
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.quantiles import weighted_quantiles
 
@@ -80,7 +69,7 @@ def _modes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
 @evidence("C18")
 def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     trends = {name: _trend(rng, data, name) for name in _GROWING}
-    certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name], LEVEL)[0] > 0]
+    certain = [name for name in _GROWING if surely_positive(trends[name])]
     if not certain:
         return Evidence([], why="None of the three trends is certain in the main ensembles, so none can be tested.")
     cuts = [name for name in TRUNCATIONS if name != MAIN_TRUNCATION and "upwind_search" in certain]
@@ -105,9 +94,8 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
     for name in GEOMETRY:
         words = _WORDS[name]
         if name != "downwind_return_length":
-            spreads[f"relative spread of {words}"] = average(
-                [_relative_spread(*one.quantiles(name, 0.1, 0.9)) for one in ensembles]
-            )
+            relative = [_relative_spread(*one.quantiles(name, 0.1, 0.9)) for one in ensembles]
+            spreads[f"relative spread of {words}"] = average(relative)
         if name in _GROWING:
             longest = [one.quantiles(name, 0.9)[0] for one in ensembles]
             tails[f"90th percentile of {words} grows"] = combined(_ordered, *longest)

@@ -120,9 +120,8 @@ def positive(values: np.ndarray, axis: int = -1) -> np.ndarray:
 def each(values: xr.DataArray, *dims: str) -> dict[str, np.ndarray]:
     """Arrays with the given dimensions, by environment."""
     along = next(name for name in ("environment", "trained", "tested") if name in values.dims)
-    return {
-        name: np.array(values.sel({along: name}).transpose(*dims), order="C") for name in values[along].values.tolist()
-    }
+    found = {name: values.sel({along: name}).transpose(*dims) for name in values[along].values.tolist()}
+    return {name: np.array(one, order="C") for name, one in found.items()}
 
 
 def over_each(

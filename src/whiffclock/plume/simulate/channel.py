@@ -27,10 +27,7 @@ _ZETA = (0.0, -17 / 60, -5 / 12)
 
 
 class ChannelFlow:
-    """The flow at one time, and its time step.
-
-    Lengths are in agents' cells, times in snapshots.
-    """
+    """The flow at one time, and its time step. Lengths are in agents' cells, times in snapshots."""
 
     def __init__(self, settings: FlowSettings, rng: np.random.Generator) -> None:
         self.settings = settings

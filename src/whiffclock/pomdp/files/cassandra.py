@@ -254,9 +254,7 @@ class _Reader(Words):
         moves, observation = tables
         n, n_seen = observation.shape
         reward, payoffs = np.zeros(n), self.payoffs.get(a, [])
-        if all(
-            len(payoff.following) == n and len(payoff.seen) == n_seen and payoff.values.size == 1 for payoff in payoffs
-        ):
+        if all(len(one.following) == n and len(one.seen) == n_seen and one.values.size == 1 for one in payoffs):
             for payoff in payoffs:
                 reward[payoff.states] = payoff.values
             return reward
