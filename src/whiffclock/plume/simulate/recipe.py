@@ -42,7 +42,9 @@ class OdorSettings(Settings):
     filaments: Annotated[int, "Filaments released per snapshot.", Valid(ge=1, le=10**6)] = 80
     size: Annotated[float, "Size of a fresh filament (standard deviation), in cells.", POSITIVE] = 0.15
     growth: Annotated[
-        float, "Diffusivity inside a filament; its variance grows by 2 X per snapshot.", NOT_NEGATIVE
+        float,
+        "Diffusivity inside a filament; its variance grows by 2 X per snapshot.",
+        NOT_NEGATIVE,
     ] = 0.00085
     stretch: Annotated[float, "Richardson growth: X age^3 is added to a filament's variance.", NOT_NEGATIVE] = 0.0
     walk: Annotated[
