@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.table import Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.help import App, RunGroup
 from whiffclock.params import require
+from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from whiffclock.runs.engine import EngineSettings
     from whiffclock.runs.jobs import JobStore
     from whiffclock.runs.sweep import Sweep
 
@@ -109,9 +109,6 @@ def parse_at(text: str) -> tuple[str, str]:
 
 def jobs_table(sweep: Sweep, store: JobStore, engine: EngineSettings) -> Table:
     """The grid, the number of jobs, and an estimate of time."""
-    from rich import box
-    from rich.table import Table
-
     from whiffclock.runs.sweep import estimate, labels, training
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))

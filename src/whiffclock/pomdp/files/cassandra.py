@@ -79,8 +79,6 @@ class _Reader(Words):
             tables = transition, observation, self.sign * np.array(rewards), self.start
             return TabularModel(*tables, self.discount, states, actions, observations)
 
-    # Words
-
     def _was(self) -> int:
         """Line of the word that was read last."""
         return self.lines[self.at - 1]
@@ -104,8 +102,6 @@ class _Reader(Words):
             require_probabilities(self.source, values, self.lines[begin:end])
         self.at = end
         return values
-
-    # Preamble and start
 
     def _read_preamble(self) -> None:
         self.discount, self.sign = 0.0, 1
@@ -164,8 +160,6 @@ class _Reader(Words):
         total = start.sum()
         self.source.require(abs(total - 1) < SUM_TOLERANCE, line, f"the start sums to {total:g}; it must sum to one.")
         return start / total
-
-    # Entries
 
     def _position(self, kind: str) -> np.ndarray:
         """Position of the name that comes next; of all, for an asterisk."""
