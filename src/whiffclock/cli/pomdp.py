@@ -1,7 +1,5 @@
 """``whiffclock pomdp``: solve POMDPs from files; the solver, for other commands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -79,7 +77,7 @@ def with_budget(settings: SolverSettings) -> SolverSettings:
 
 
 @contextmanager
-def solving(what: str, settings: SolverSettings) -> Iterator[Report]:
+def solving(what: str, settings: SolverSettings) -> Iterator["Report"]:
     """Progress of a solver: a function that shows both bounds and the share of the budget used."""
     from whiffclock.progress import solver_report
 
@@ -88,7 +86,7 @@ def solving(what: str, settings: SolverSettings) -> Iterator[Report]:
         yield solver_report(bar, settings)
 
 
-def explain(solution: Solution, settings: SolverSettings) -> None:
+def explain(solution: "Solution", settings: SolverSettings) -> None:
     """Print why a solver stopped early, or began with loose bounds."""
     if solution.ended == "interrupted":
         opt.say("whiffclock: stopped; the policy found so far is kept.")

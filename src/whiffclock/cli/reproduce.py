@@ -1,7 +1,5 @@
 """``whiffclock reproduce``: reproduce the paper."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,7 +57,7 @@ def reproduce(
     opt.out.print(f"Report: {written.page}   {files}", soft_wrap=True)
 
 
-def time_table(written: Written) -> Table:
+def time_table(written: "Written") -> Table:
     """Time by task, and how many results were cached or computed."""
     done, account = written.done, written.done.account
     table = Table(title="Time by task", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))

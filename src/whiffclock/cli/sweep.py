@@ -1,7 +1,5 @@
 """``whiffclock sweep``: train and test agents over a grid of settings, and draw the results."""
 
-from __future__ import annotations
-
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -107,7 +105,7 @@ def parse_at(text: str) -> tuple[str, str]:
     return name.strip().replace(".", "_"), value.strip()
 
 
-def jobs_table(sweep: Sweep, store: JobStore, engine: EngineSettings) -> Table:
+def jobs_table(sweep: "Sweep", store: "JobStore", engine: EngineSettings) -> Table:
     """The grid, the number of jobs, and an estimate of time."""
     from whiffclock.runs.sweep import estimate, labels, training
 

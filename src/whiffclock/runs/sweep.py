@@ -9,8 +9,6 @@ dataset has a dimension for each swept setting, named as in the sweep (but ``eva
   (fingerprint and origin, by name), all three in JSON; ``version`` of the package.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
@@ -19,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Self, get_args, get_type_hints
 
 import numpy as np
 import xarray as xr
@@ -50,7 +48,7 @@ class Sweep:
     tests: list[Evaluate]  # in the order of the dimensions
 
     @classmethod
-    def of(cls, source: Path | str | Mapping[str, Any]) -> Sweep:
+    def of(cls, source: Path | str | Mapping[str, Any]) -> Self:
         """Read a sweep and its plumes; whatever cannot run is refused."""
         grid = read_sweep(source)
         folder = Path() if grid.place.path is None else grid.place.path.parent

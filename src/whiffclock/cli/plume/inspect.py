@@ -1,7 +1,5 @@
 """``whiffclock plume inspect`` and ``whiffclock plume compare``: statistics of plumes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -113,7 +111,7 @@ def compare(
         opt.say(f"Picture: {out}")
 
 
-def threshold_of(plume: Plume, given: str | None) -> float:
+def threshold_of(plume: "Plume", given: str | None) -> float:
     """The threshold of ``--threshold``, by default the dense one of a plume."""
     known = plume.environments
     return known.default if given is None else known.threshold_of(given, "--threshold")

@@ -1,10 +1,8 @@
 """Evidence from recovery paths: of trained agents (C5 to C7, C13, C18) and of the Bayesian agent (C17)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
@@ -119,7 +117,7 @@ class Histories:
     fewest: int  # effective searches needed for an interval
 
     @classmethod
-    def of(cls, branches: xr.Dataset, fewest: int, rng: np.random.Generator) -> Histories:
+    def of(cls, branches: xr.Dataset, fewest: int, rng: np.random.Generator) -> Self:
         """Resample searches."""
         names, search = np.unique(branches["trial"], return_inverse=True)
         values = branches["geometry_of"].fillna(np.inf)

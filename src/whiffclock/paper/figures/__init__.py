@@ -6,8 +6,6 @@ seen, in words) and ``table(data) -> Table`` (numbers beside the caption). Nothi
 figure is drawn.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import io
@@ -114,7 +112,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def picture(figure: str, data: Datasets) -> Figure:
+def picture(figure: str, data: Datasets) -> "Figure":
     """A figure drawn with the settings of all figures, with one layout for every format."""
     return arranged(lambda: drawing(figure).draw(data))
 

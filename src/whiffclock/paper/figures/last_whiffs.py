@@ -1,10 +1,8 @@
 """Where failed searches had their last whiff."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
@@ -29,7 +27,7 @@ class LastWhiffs:
     silent: float  # failures without any whiff, which are not in the weights, in per cent
 
     @classmethod
-    def of(cls, data: Datasets, searches: xr.Dataset) -> LastWhiffs:
+    def of(cls, data: Datasets, searches: xr.Dataset) -> Self:
         """From ``lost[agent, x]`` and ``failures[agent]``."""
         lost, failures = searches["lost"].transpose("agent", "x").values, searches["failures"].values
         each = lost.sum(axis=1)
