@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,16 +16,17 @@ from rich.table import Table
 from rich.text import Text
 
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, changed_options
+from whiffclock.disk import require_replaceable, require_writable
 from whiffclock.environments import Environments, parse_environments
 from whiffclock.escapes import escaped
 from whiffclock.params import InputError, WorldSettings, require
 from whiffclock.plume.layouts import ReadSettings
+from whiffclock.progress import Bar
 from whiffclock.runs.engine import EngineError, EngineSettings
 from whiffclock.terminal import Terminal
 
 if TYPE_CHECKING:
     from whiffclock.plume import Plume
-    from whiffclock.progress import Bar
 
 #: Messages go to stderr, results to stdout, so that results can be piped.
 messages = Terminal(stderr=True)
@@ -51,8 +53,6 @@ def say(line: str) -> None:
 def require_new(path: Path | None, force: bool) -> None:
     """Refuse, before any work, to replace a file without --force, or to write where that is not possible."""
     if path is not None:
-        from whiffclock.disk import require_replaceable, require_writable
-
         if path.suffix != ".zarr":  # a folder
             require_replaceable(path)
         require(force or not path.exists(), f"{path} exists; choose another name, or replace it with --force.")
@@ -175,16 +175,12 @@ def readable(value: Any, form: str = "g") -> str:
 
 def print_json(value: Any) -> None:
     """JSON to stdout, unwrapped and uncoloured."""
-    import json
-
-    print(json.dumps(value, indent=2))
+    print(dumps(value, indent=2))
 
 
 @contextmanager
 def job_bar(folder: Path | None, unit: str) -> Iterator[Bar]:
     """Progress of jobs whose results go to ``folder``, if any. Ctrl-C and lost workers end it with a message."""
-    from whiffclock.progress import Bar
-
     try:
         with Bar(unit, messages, announce=True) as bar:
             yield bar
@@ -197,6 +193,4 @@ def job_bar(folder: Path | None, unit: str) -> Iterator[Bar]:
 
 def progress_bar(unit: str) -> Bar:
     """Progress on stderr."""
-    from whiffclock.progress import Bar
-
     return Bar(unit, messages)

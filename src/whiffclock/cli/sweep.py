@@ -12,6 +12,7 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.help import App, RunGroup
+from whiffclock.disk import require_replaceable, require_writable
 from whiffclock.params import require
 from whiffclock.runs.engine import EngineSettings
 
@@ -42,7 +43,6 @@ def run_sweep(
 
     Example: whiffclock sweep examples/clock_length.toml --dry-run
     """
-    from whiffclock.disk import require_replaceable, require_writable
     from whiffclock.netcdf import write_dataset
     from whiffclock.runs.jobs import JobFolder
     from whiffclock.runs.sweep import Sweep, results_in
@@ -83,7 +83,6 @@ def plot(
 
     Example: whiffclock sweep plot clock_length/sweep.nc --metric f+
     """
-    from whiffclock.disk import require_writable
     from whiffclock.drawing.pictures import arranged, write_picture
     from whiffclock.sweep_plots import METRICS, choose, draw_lines, draw_map, load_sweep
 
