@@ -79,10 +79,8 @@ def plot_search(
 
     Parameters
     ----------
-    trajectory
-        What :func:`whiffclock.search` returned.
-    plume
-        The plume of the search.
+    trajectory, plume
+        What :func:`whiffclock.search` returned, and the plume of the search.
     ax
         Axes to draw into; default: new ones.
     colour
@@ -190,10 +188,8 @@ def animate_search(trajectory: Trajectory, plume: Plume, path: Path | str, fps: 
 
     Parameters
     ----------
-    trajectory
-        What :func:`whiffclock.search` returned.
-    plume
-        The plume of the search.
+    trajectory, plume
+        What :func:`whiffclock.search` returned, and the plume of the search.
     path
         A ``.gif`` file, or an ``.html`` page with controls.
     fps

@@ -1,7 +1,5 @@
 """Options that several commands share, and how their text is read."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,7 +57,7 @@ def require_new(path: Path | None, force: bool) -> None:
         require_writable(path.parent)
 
 
-def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
+def read_plume(path: Path | None, settings: ReadSettings) -> "Plume":
     """The plume in a file, or the built-in one, which takes no settings."""
     from whiffclock.plume import builtin, files
 
@@ -82,7 +80,7 @@ def parse_whole_numbers(text: str, option: str, example: str) -> tuple[int, ...]
         raise InputError(f"{option} is {text!r}; it must be {count} whole numbers, such as {example}.") from error
 
 
-def thresholds_in(plume: Plume, names: list[str] | None) -> list[float]:
+def thresholds_in(plume: "Plume", names: list[str] | None) -> list[float]:
     """Thresholds from names of a plume's environments, or from numbers; all of its environments by default."""
     known = plume.environments
     return [known.threshold_of(name, "--environment") for name in names or known.required()]
@@ -121,7 +119,7 @@ class PlumeSettings:
         share = f"The share of the record to train on is {self.train_share:g}"
         require(0 < self.train_share < 1, f"{share}; it must lie between 0 and 1.")
 
-    def open(self) -> Plume:
+    def open(self) -> "Plume":
         """Read the plume."""
         plume = read_plume(self.plume, self.reading)
         return plume if self.part == "all" else plume.split(self.train_share)[self.part == "test"]
