@@ -1,14 +1,10 @@
 import signal
-import sys
-import types
-from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from handmade import FIGURES
 from hypothesis import settings
 
+from whiffclock.paper.figures import Rendered
 from whiffclock.plume.toy import toy_plume
 
 pytest.register_assert_rewrite("small_pomdps")
@@ -33,21 +29,6 @@ def plume():
     return toy_plume(snapshots=200, length=40, width=27, seed=1)
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A drawn figure, as the report page takes it."""
-
-    figure: str
-    title: str
-    caption: str
-    png: Path
-    pdf: Path
-    svg: str
-    width: float
-    alt: str
-    table: SimpleNamespace | None
-
-
 @pytest.fixture
 def plain_figures(monkeypatch):
     """Figures that are quick to draw, every other one without SVG."""
@@ -62,9 +43,7 @@ def plain_figures(monkeypatch):
             texts = f"About <{figure}>", 'Caption with <b> & "quotes"'
             table = SimpleNamespace(header=["dense"], rows=[("casts & surges", ["12 <i>"])])
             shown = table if figure in ("fig2", "fig3") else None
-            made[figure] = Drawing(figure, *texts, png, pdf, svg, 3.4, f'Seen in "{figure}"', shown)
+            made[figure] = Rendered(figure, *texts, png, pdf, svg, 3.4, f'Seen in "{figure}"', shown)
         return made
 
-    module = types.ModuleType("whiffclock.paper.figures")
-    module.render, module.FIGURES = render, FIGURES
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("whiffclock.paper.page.report.render", render)

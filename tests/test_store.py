@@ -47,7 +47,7 @@ def test_a_record_survives_the_store(store):
     assert store.has("thing", DESCRIPTION)
     back = store.load("thing", DESCRIPTION)
     assert back.label == Label("thing", DESCRIPTION, FORMAT, __version__)
-    assert back.description == DESCRIPTION | {"clock": {"horizon": 60, "taus": [5]}}
+    assert back.label.description == DESCRIPTION | {"clock": {"horizon": 60, "taus": [5]}}
     assert sorted(back.arrays) == ["a", "b"]
     for name, values in ARRAYS.items():
         assert back.arrays[name].dtype == values.dtype

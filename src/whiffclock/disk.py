@@ -36,9 +36,8 @@ def require_file(path: Path, what: str = "file") -> None:
         mode = path.stat().st_mode
     except OSError as error:
         missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
-        raise InputError(
-            f"There is no {what} at {path}." if missing else f"{path} cannot be read: {error.strerror}."
-        ) from error
+        sentence = f"There is no {what} at {path}." if missing else f"{path} cannot be read: {error.strerror}."
+        raise InputError(sentence) from error
     except ValueError as error:
         raise InputError(f"There is no {what} at {str(path)!r}.") from error
     require(not stat.S_ISDIR(mode), f"{path} is a folder, not a file.")

@@ -1,7 +1,5 @@
 """``whiffclock bayes``: the quasi-optimal Bayesian agent, and cheaper agents with the same belief."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -3,15 +3,13 @@
 The page is a single file that loads nothing; for one version of the package its bytes depend on the data alone.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import jinja2
@@ -24,10 +22,8 @@ from whiffclock.formatting import number, span
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
 from whiffclock.paper.dataset import PAPER_AGENTS, Datasets, drawn_kinds, where_trained
+from whiffclock.paper.figures import FIGURES, Rendered, render
 from whiffclock.params import LearningSettings
-
-if TYPE_CHECKING:
-    from whiffclock.paper.figures import Rendered
 
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
@@ -42,8 +38,6 @@ def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None =
 
     ``verdicts`` are those on the claims, if they have been tested already; figures are drawn by ``workers`` processes.
     """
-    from whiffclock.paper.figures import render
-
     (out / "figures").mkdir(parents=True, exist_ok=True)
     verdicts = judge(data) if verdicts is None else verdicts
     figures = render(data, out / "figures", workers=workers)
@@ -55,8 +49,6 @@ def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None =
 
 def require_report(out: Path) -> None:
     """Refuse, before any work, a folder in which a report and its datasets cannot be written."""
-    from whiffclock.paper.figures import FIGURES
-
     for folder in (out, out / "data", out / "figures"):
         require_writable(folder)
     datasets = [f"data/{field.name}.nc" for field in fields(Datasets)]
@@ -228,8 +220,6 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
 
 def _command(facts: Mapping[str, Any]) -> str:
     """The command that makes this page."""
-    from whiffclock.paper.figures import FIGURES
-
     command = f"whiffclock reproduce --profile {facts['profile']}"
     if not facts["origin"].startswith("built-in plume"):
         command += " --plume FILE"
