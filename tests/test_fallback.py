@@ -54,7 +54,7 @@ import warnings
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     from whiffclock.jit import kernel
-    @kernel()
+    @kernel(calls=(__file__,))
     def double(x):
         return 2 * x
 print(double(2), *[one.message for one in said])

@@ -27,7 +27,16 @@ _turn = threading.Lock()
 
 
 class _Cache(FunctionCache):
-    """The cache of a kernel; if anything is wrong with its files, the kernel is compiled again."""
+    """The cache of a kernel; if anything is wrong with its files, the kernel is compiled again.
+
+    Numba compares the file of the kernel with that of the cached code; here also those of what it ``calls``.
+    """
+
+    def __init__(self, function: Callable, calls: tuple[str, ...]) -> None:
+        super().__init__(function)
+        if calls:
+            stamps = [(found.st_mtime, found.st_size) for found in map(os.stat, calls)]
+            self._cache_file._source_stamp = (self._cache_file._source_stamp, *stamps)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -45,28 +54,31 @@ class _Cache(FunctionCache):
             _say(f"compiled functions cannot be cached in {self.cache_path} ({error.strerror})")
 
 
-def kernel(**options: Any) -> Callable[[Callable], Any]:
-    """Decorator: compile a function that uses only arrays and numbers, without the interpreter's lock."""
+def kernel(calls: tuple[str, ...] = (), **options: Any) -> Callable[[Callable], Any]:
+    """Decorator: compile a function that uses only arrays and numbers, without the interpreter's lock.
+
+    ``calls`` are other files with functions that it calls.
+    """
     compiled = njit(nogil=True, error_model="numpy", **options)
 
     def decorate(function: Callable) -> Any:
         made = compiled(function)
         if hasattr(made, "py_func"):  # else numba is switched off
-            _add_cache(made, function)
+            _add_cache(made, function, calls)
         return made
 
     return decorate
 
 
-def _add_cache(made: Any, function: Callable) -> None:
+def _add_cache(made: Any, function: Callable, calls: tuple[str, ...]) -> None:
     """Give a compiled function its cache, if there is a place for it."""
     try:
-        cache = _cache(function) if hasattr(made, "_cache") else None
+        cache = _cache(function, calls) if hasattr(made, "_cache") else None
     except (RuntimeError, OSError):
         return
     except (AttributeError, TypeError):
         cache = None
-    if not hasattr(cache, "cache_path"):
+    if cache is None:
         _warn("has no cache that can be used", "every process compiles its kernels")
     else:
         made._cache = cache
@@ -91,10 +103,10 @@ def _warn(what: str, so: str) -> None:
     warnings.warn(f"This version of Numba {what}; {so}.", RuntimeWarning, stacklevel=3)
 
 
-def _cache(function: Callable) -> _Cache:
+def _cache(function: Callable, calls: tuple[str, ...]) -> _Cache:
     """The cache of a function: where numba would keep it, or in a temporary folder."""
     try:
-        return _Cache(function)
+        return _Cache(function, calls)
     except RuntimeError:  # neither beside the package nor in the home folder
         folder = str(_temporary_folder())
         _say(f"compiled functions are cached in {folder}, since package and home folder are read-only")
@@ -102,7 +114,7 @@ def _cache(function: Callable) -> _Cache:
             before = config.CACHE_DIR  # type: ignore[attr-defined]
             config.CACHE_DIR = folder  # type: ignore[attr-defined]
             try:
-                return _Cache(function)
+                return _Cache(function, calls)
             finally:  # the caches of a user's own kernels stay where they are
                 config.CACHE_DIR = before  # type: ignore[attr-defined]
 
