@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, require_npy
+from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, require_digest, require_npy
 from whiffclock.disk import reading
 from whiffclock.environments import NONE, parse_environments
 from whiffclock.hdf5 import DEEPEST, require_hdf5
 from whiffclock.params import require
-from whiffclock.plain_values import shown
 from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
 #: Name of the field in our own files.
@@ -48,18 +47,14 @@ def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
     return Found(str(path), values, shape_axes(values.shape))
 
 
-#: Arrays of our own archives.
-_OWN = {"field", "source", "origin", "fingerprint", "environments", DIGEST}
-
-
 def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
     """An archive: our own with field, source and origin, or any other with a key."""
     arrays = read_npz(path, "a plume file")
     name = choose_key(path, key or "field", arrays)
     if name != "field":
         return Found(str(path), arrays[name], shape_axes(arrays[name].shape))
-    others = sorted({*arrays} - _OWN) if "fingerprint" in arrays else []
-    require(not others, f"{path} is damaged: a plume of whiffclock has no array {', '.join(map(shown, others))}.")
+    if "fingerprint" in arrays:  # which does not cover the origin
+        require_digest(arrays, path, "whiffclock plume")
     return Found(str(path), arrays["field"], "txy", **_source_and_origin(path, arrays))
 
 
