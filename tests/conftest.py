@@ -1,3 +1,5 @@
+import gc
+import os
 import signal
 import sys
 import types
@@ -16,6 +18,14 @@ settings.register_profile("untimed", deadline=None)  # a busy machine is no fail
 settings.load_profile("untimed")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # the suite runs in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# Threads of OpenMP spin while they wait, which takes the core that another process of the tests could use.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+def pytest_collection_finish():
+    """What was imported stays until the end; the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
