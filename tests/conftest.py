@@ -1,4 +1,3 @@
-import gc
 import os
 import signal
 import sys
@@ -20,12 +19,6 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # the suite runs in the b
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # Threads of OpenMP spin while they wait, which takes the core that another process of the tests could use.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
-
-def pytest_collection_finish():
-    """What was imported stays until the end; the garbage collector need not look at it again and again."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
