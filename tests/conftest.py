@@ -1,3 +1,4 @@
+import os
 import signal
 from types import SimpleNamespace
 
@@ -12,6 +13,8 @@ settings.register_profile("untimed", deadline=None)  # a busy machine is no fail
 settings.load_profile("untimed")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # the suite runs in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# Threads of OpenMP spin while they wait, which takes the core that another process of the tests could use.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 @pytest.fixture(autouse=True)
