@@ -115,7 +115,7 @@ def q_learning(world, memory, learning, cells, counter, *, start_on_whiff=False,
         memory.begin(world.smell(x, y, t))
         since_whiff = world.smell(x, y, t)  # has there been a whiff in this episode?
 
-        steps, arrived = 0, False
+        steps, arrived, path = 0, False, []
         while steps < memory.horizon and not arrived:
             state = memory.state()
             records.usage[memory.mode] += 1
@@ -138,7 +138,13 @@ def q_learning(world, memory, learning, cells, counter, *, start_on_whiff=False,
                 target = -(1.0 - gamma) + gamma * max(q[memory.state()])
                 if steps == memory.horizon and not learning.bootstrap_at_horizon:
                     target = -(1.0 - gamma)
+            path.append((state, action))
+            if not learning.trace:
+                q[state][action] += alpha * (target - q[state][action])
+        for state, action in reversed(path if learning.trace else []):
             q[state][action] += alpha * (target - q[state][action])
+            mixed = (1.0 - learning.trace) * max(q[state]) + learning.trace * target
+            target = -(1.0 - gamma) + gamma * mixed
         records.returns.append((steps, arrived))
     return q, random.counter, records
 

@@ -258,6 +258,7 @@ class LearningSettings(Settings):
     epsilon_end: Annotated[_Rate, "Exploration rate at the end."] = 1e-4
     epsilon_decay: _Duration = 2.5e6
     q_start: Annotated[float, "Initial value of Q."] = -1.0
+    trace: Annotated[_Rate, "Lambda of the returns to learn from: 0 is one step, 1 the whole episode."] = 0.0
     bootstrap_at_horizon: Annotated[bool, "At the step limit, still add the value of the next state."] = True
     curve_points: Annotated[int, Valid(ge=1, le=10**6)] = 300  # of the learning curve
     record_last: Count = 500  # episodes, for the clock record
