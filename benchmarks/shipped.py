@@ -9,23 +9,7 @@ from pathlib import Path
 
 import whiffclock as wc
 
-PLACE = Path(wc.__file__).parent / "data" / "programs.toml"
-
-
-def text_of(name: str, policy: wc.TablePolicy) -> str:
-    """A program and what made it, as a table of TOML."""
-    facts = {"agent": policy.name, **policy.made_from}
-    facts["program"] = ", ".join(f"{action} {length}" for action, length in policy.program())
-    lines = [f"[{name}]", *lines_of(name, facts)]
-    return "\n".join(lines) + "\n"
-
-
-def lines_of(table: str, facts: dict) -> list[str]:
-    plain = [f"{key} = {json.dumps(value)}" for key, value in facts.items() if not isinstance(value, dict | None)]
-    for key, value in facts.items():
-        if isinstance(value, dict):
-            plain += ["", f"[{table}.{key}]", *lines_of(f"{table}.{key}", value)]
-    return plain
+PLACE = Path(wc.__file__).parent / "data" / "programs.json"
 
 
 def main() -> None:
@@ -34,13 +18,13 @@ def main() -> None:
     asked = parser.parse_args()
     plume = wc.builtin_plume()
     places = {f"clock-{name}": name for name in plume.environments} | {"clock-robust": list(plume.environments)}
-    texts = []
+    found = {}
     for name, environment in places.items():
         policy = wc.optimize(plume, environment, seconds=asked.seconds)
-        texts.append(text_of(name, policy))
-        print(name, {place: found["unseen"] for place, found in policy.made_from["found"].items()}, flush=True)
-    head = "# Programs found by `python benchmarks/shipped.py`: runs of equal moves after a whiff, and what made them.\n"
-    PLACE.write_text("\n".join([head, *texts]))
+        program = ", ".join(f"{action} {length}" for action, length in policy.program())
+        found[name] = {"agent": policy.name, "program": program, **policy.made_from}
+        print(name, {place: tested["unseen"] for place, tested in policy.made_from["found"].items()}, flush=True)
+    PLACE.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

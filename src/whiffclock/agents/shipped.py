@@ -1,10 +1,10 @@
 """Searched programs that come with the package, as text: runs of equal moves after a whiff.
 
-They are in ``data/programs.toml``, which ``python benchmarks/shipped.py`` writes, each with what made it.
+They are in ``data/programs.json``, which ``python benchmarks/shipped.py`` writes, each with what made it.
 """
 
+import json
 import re
-import tomllib
 from functools import cache
 from importlib import resources
 from typing import Any, overload
@@ -63,4 +63,4 @@ def actions_of(program: str) -> np.ndarray:
 
 @cache
 def _programs() -> dict[str, dict[str, Any]]:
-    return tomllib.loads((resources.files("whiffclock") / "data" / "programs.toml").read_text())
+    return json.loads((resources.files("whiffclock") / "data" / "programs.json").read_text())
