@@ -213,7 +213,7 @@ def test_a_stray_whiff_leaves_a_proper_belief(plume):
     policy = BeliefPolicy("QMDP", model, by_qmdp)
     root = model.belief(somewhere)
     memory = policy.unobserved(1)
-    memory = policy._decided(memory.who, np.array([0]), np.array([9]), root.cells, root.weights)
+    memory = policy._decided(memory.who, np.array([0]), np.array([9]), root.cells, root.weights, memory.last)
     memory = policy.observe(memory, np.array([UPWIND]), np.array([True]))
     after = on_grid(model, memory.one(0))
     expected, _ = moved(model, somewhere, UPWIND)
@@ -358,7 +358,7 @@ def test_the_cheap_choices_are_their_definitions():
         alone = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), np.array([len(belief.cells)])
         row = []
         for choice, scores in plain_scores(model, belief).items():
-            action = BeliefPolicy("x", model, choice)._decided(*alone, belief.cells, belief.weights).action[0]
+            action = BeliefPolicy("x", model, choice)._decided(*alone, belief.cells, belief.weights, alone[0]).action[0]
             assert scores[action] == pytest.approx(min(scores), abs=1e-5), choice.__name__
             row.append(int(action))
         chosen.append(row)

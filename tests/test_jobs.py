@@ -348,7 +348,7 @@ def test_defaults_that_keys_leave_out(plume):
     learning = [3_000_001, 500, 0.998, 0.1, 1e-4, 2.5e6, 1.0, 1e-4, 2.5e6, -1.0, True, 300, 500]
     assert [*LearningSettings().to_dict().values()] == learning
     assert [*EvaluationSettings().to_dict().values()] == [16, 0, 0.998, None]
-    assert [*BayesSettings().to_dict().values()] == [0.98, 1e-3]
+    assert [*BayesSettings().to_dict().values()] == [0.98, 1e-3, "independent"]
     assert [*BranchSettings().to_dict().values()] == [100, 100, 500, 0]
     assert [*SolverSettings().to_dict().values()] == [60.0, None, 1e-3, 1000.0, "mixed", 0]
     assert clock().spec == {"maker": "clock", "length": 500, "taus": [], "split_zero": False, "literal_tau": False}
