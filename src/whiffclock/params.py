@@ -306,7 +306,11 @@ def cut_at(share: float, snapshots: int) -> int:
 
 @dataclass(frozen=True)
 class BayesSettings(Settings):
-    """The Bayesian agent's model; its discount differs from that of the evaluation."""
+    """The Bayesian agent's model; its discount differs from that of the evaluation.
+
+    With conditional likelihoods, the belief is updated by the probability of a whiff given the observation before it;
+    alpha vectors are solved for independent whiffs all the same.
+    """
 
     discount: Annotated[float, "Discount factor of the agent's model.", Valid(gt=0, lt=1)] = 0.98
     floor: Annotated[
@@ -314,6 +318,10 @@ class BayesSettings(Settings):
         "Smallest probability of a whiff, and of a blank, in any cell of the model.",
         Valid("The floor is {}", 0, lt=0.5),
     ] = 1e-3
+    likelihood: Annotated[
+        Literal["independent", "conditional"],
+        "In the belief, whiffs are independent, or depend on the observation before.",
+    ] = "independent"
 
 
 @dataclass(frozen=True)
