@@ -43,7 +43,14 @@ if TYPE_CHECKING:
     )
     from whiffclock.params import InputError, WorldSettings
     from whiffclock.path_metrics import geometry
-    from whiffclock.plots import animate_search, plot_compare, plot_plume, plot_recovery_path, plot_search
+    from whiffclock.plots import (
+        animate_search,
+        plot_compare,
+        plot_controller,
+        plot_plume,
+        plot_recovery_path,
+        plot_search,
+    )
     from whiffclock.plume.builtin import builtin_plume
     from whiffclock.plume.plume import Plume
     from whiffclock.policy import Policy, TablePolicy
@@ -77,6 +84,7 @@ __all__ = [
     "load_policy",
     "optimize",
     "plot_compare",
+    "plot_controller",
     "plot_plume",
     "plot_recovery_path",
     "plot_search",
@@ -104,7 +112,7 @@ _PLACES = {
     "memory": "Memory clock controller window",
     "environments": "Environments PAPER",
     "params": "InputError WorldSettings",
-    "plots": "animate_search plot_compare plot_plume plot_recovery_path plot_search",
+    "plots": "animate_search plot_compare plot_controller plot_plume plot_recovery_path plot_search",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
     "policy": "Policy TablePolicy",

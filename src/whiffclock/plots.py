@@ -10,14 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.image import AxesImage
 
+from whiffclock.chains import chains
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import box
+from whiffclock.drawing.controllers import draw_controller, side_of_picture
 from whiffclock.drawing.plane import TRAINED, RecoveryPath, borders, draw_cells, draw_search, limits, wind
 from whiffclock.environments import trained_in
 from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.params import require
 from whiffclock.plume import Plume
-from whiffclock.policy import Policy
+from whiffclock.policy import Policy, TablePolicy
 from whiffclock.recovery import recovery_moves, recovery_path
 from whiffclock.world.trajectory import Trajectory
 
@@ -25,6 +27,8 @@ _DOWNWIND, _ACROSS = "x downwind of the source (cells)", "y across (cells)"
 #: Concentrations below this share of the highest are left white.
 _FAINT = 1e-3
 _MOST_FRAMES = 150
+#: Radius of a node of a controller, in inches, and the smallest width of its picture.
+_NODE, _SMALLEST = 0.16, 3.6
 
 
 def plot_plume(
@@ -139,6 +143,43 @@ def plot_recovery_path(policy: Policy, mode: int | None = None, ax: Axes | None 
     shown = limits([path])
     ax.set(xlim=shown.intervalx, ylim=shown.intervaly, aspect="equal", xlabel="x (cells)", ylabel="y (cells)")
     ax.set_title(f"{policy.name}, {len(path) - 1} moves after a whiff", loc="left")
+    return ax
+
+
+def plot_controller(policy: TablePolicy, ax: Axes | None = None) -> Axes:
+    """Draw a policy with a finite-state memory as a graph: its moves, and what follows a blank and a whiff.
+
+    A circle is a node with its move, upwind to the left, or a chain of nodes with equal moves, such as "×12": they
+    follow each other on blanks, and a whiff leads from all of them to the same node. Nodes that no search can reach are
+    left out. The path on blanks after a first whiff begins at the top and goes clockwise.
+
+    Parameters
+    ----------
+    policy
+        A searched controller, or another policy with a finite-state memory.
+    ax
+        Axes to draw into; default: new ones.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> ax = wc.plot_controller(wc.cast_and_surge(30, length=12))
+    >>> len(ax.texts)
+    17
+    """
+    require(isinstance(policy, TablePolicy), f"{policy!r} is no table of actions; it has no nodes to draw.")
+    found = chains(policy)
+    side = side_of_picture(len(found))
+    inches = max(_SMALLEST, _NODE * side)
+    ax = style.given_or_new(ax, inches, inches)
+    width, height = (length / ax.figure.dpi for length in ax.get_window_extent().size)
+    draw_controller(ax, found, policy.memory.first.tolist(), fontsize=min(10.0, 60 * min(width, height) / side))
+    nodes = sum(len(chain.nodes) for chain in found)
+    ax.set_title(f"{policy.name}, {nodes} nodes", loc="left")
     return ax
 
 
