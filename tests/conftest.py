@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from handmade import FIGURES
 from hypothesis import settings
+from made_up import BEYOND
 
 from whiffclock.plume.toy import toy_plume
 
@@ -54,7 +55,8 @@ def plain_figures(monkeypatch):
 
     def render(data, folder, workers=1):
         made = {}
-        for i, figure in enumerate(data.facts["figures"]):
+        beyond = [] if data.beyond is None else data.beyond.facts["figures"]
+        for i, figure in enumerate(data.facts["figures"] + beyond):
             png, pdf = folder / f"{figure}.png", folder / f"{figure}.pdf"
             png.write_bytes(b"png of " + figure.encode())
             pdf.write_bytes(b"pdf")
@@ -66,5 +68,5 @@ def plain_figures(monkeypatch):
         return made
 
     module = types.ModuleType("whiffclock.paper.figures")
-    module.render, module.FIGURES = render, FIGURES
+    module.render, module.FIGURES, module.BEYOND = render, FIGURES, BEYOND
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -22,7 +22,7 @@ def reproduce(
     profile: Annotated[
         str, "quick, standard, paper or deep: 2, 8, 30 or 180 minutes on two cores.", OptionSpec("NAME")
     ] = "quick",
-    only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1.", OptionSpec("IDS")] = None,
+    only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1,b1.", OptionSpec("IDS")] = None,
     plume: opt.PlumeFile,
     out: Annotated[Path, "Folder for report, figures and claims.", OptionSpec("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
@@ -30,6 +30,7 @@ def reproduce(
 ) -> None:
     """Reproduce the paper: train and evaluate agents, draw the figures, test the claims.
 
+    Figures b1 to b4 go beyond the paper: clock programs that are searched directly.
     Finished work is cached: after an interruption, the same command continues.
     The report is DIR/report.html, its datasets are in DIR/data.
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from whiffclock.memory import clock
+from whiffclock.paper.beyond.memories import MEMORIES
 from whiffclock.params import Count, InputError, LearningSettings, Settings, require
 from whiffclock.runs.training import TAUS
 
@@ -45,14 +46,21 @@ class Profile(Settings):
     horizon: int = 500  # H: number of clock states, and the longest search
     start_seeds: int | None = None  # agents per environment and initial condition (R10); by default as many as seeds
     long_seeds: int = 0  # agents per environment that are trained for twice the episodes, to test convergence
+    programs: int | None = None  # searched programs per kind and environment; by default as many as seeds
+    candidates: Count = 1_000  # that a search over programs tries
+    program_snapshots: Count = 2  # to start from per cell in these searches
+    memories: tuple[str, ...] = ("clock 10", "clock 35", "clock 500", "controller 8")  # of the memory-reward curve
+    memory_seeds: Count = 1  # agents per memory and environment in it
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("start_seeds", "long_seeds"):
+        for name in ("start_seeds", "long_seeds", "programs"):
             few = getattr(self, name) or 0
             require(0 <= few <= self.seeds, f"{name} is {few}; it must lie between 0 and seeds, {self.seeds}.")
         require(len(self.taus) > 0, "The scan of tau has no values; it needs at least one.")
         clock(self.horizon, self.taus)
+        for name in self.memories:
+            require(name in MEMORIES, f"There is no memory {name!r}; choose from {', '.join(MEMORIES)}.")
 
     @property
     def learning(self) -> LearningSettings:
