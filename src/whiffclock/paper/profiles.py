@@ -2,16 +2,16 @@
 
 The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does about
 :data:`~whiffclock.runs.jobs.SEARCHES_PER_SECOND` of them on the built-in plume: about 8 seconds for an agent of
-3,000,001 episodes. A whole reproduction, with the Bayesian agent and the report, on two cores (calculated from that
-speed but for the first):
+3,000,001 episodes. A whole reproduction, with the Bayesian agent, what is beyond the paper and the report, on two cores
+(calculated from that speed):
 
 ========  ======  =========  =============  =======
 profile   agents  episodes   searches       time
 ========  ======  =========  =============  =======
-quick     162     300,000    52 million     1.5 min
-standard  228     1,200,000  241 million    8 min
-paper     488     3,000,001  1,401 million  30 min
-deep      1,928   3,000,001  5,799 million  3 h
+quick     170     300,000    67 million     2 min
+standard  252     1,200,000  335 million    10 min
+paper     532     3,000,001  1,780 million  40 min
+deep      1,972   3,000,001  6,203 million  3 h
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau have fewer episodes, a few others twice as many; a training of any length keeps the shape of
@@ -49,7 +49,7 @@ class Profile(Settings):
     programs: int | None = None  # searched programs per kind and environment; by default as many as seeds
     candidates: Count = 1_000  # that a search over programs tries
     program_snapshots: Count = 2  # to start from per cell in these searches
-    memories: tuple[str, ...] = ("clock 10", "clock 35", "clock 500", "controller 8")  # of the memory-reward curve
+    memories: tuple[str, ...] = tuple(MEMORIES)  # of the memory-reward curve
     memory_seeds: Count = 1  # agents per memory and environment in it
 
     def __post_init__(self) -> None:

@@ -98,7 +98,9 @@ def _best(data: Datasets, metric: str) -> xr.DataArray:
 
 
 def caption(data: Datasets) -> str:
-    return captions.caption("b2", data)()
+    agents = data["memories"].sizes["replica"]
+    best = "one agent per memory" if agents == 1 else f"the best of {agents} agents per memory"
+    return captions.caption("b2", data)(best=best)
 
 
 def table(data: Datasets) -> captions.Table:
