@@ -11,6 +11,7 @@ import xarray as xr
 from handmade import as_in_the_paper
 from test_environments import EIGHT
 from test_figures import pixels, reversed_everywhere
+from test_report import Page
 from test_reproduce import TINY, documented
 from typer.testing import CliRunner
 
@@ -307,6 +308,9 @@ def test_the_page_has_a_section_of_its_own(plain_figures, tmp_path):
     assert (
         text.index('<section id="figures">') < text.index('<section id="beyond">') < text.index('<section id="terms">')
     )
+    page = Page(text)
+    assert page.open == []
+    assert len(page.values("id")) == len({*page.values("id")})
     section = text.split('<section id="beyond">')[1].split("</section>")[0]
     assert all(f'<figure id="{figure}">' in section for figure in BEYOND)
     assert not re.search(r'<figure id="(fig|s)\d', section)
