@@ -140,9 +140,10 @@ def test_datasets_are_documented_and_survive_their_files(whole, tmp_path):
 
 def test_datasets_of_different_runs_are_refused(tmp_path):
     replace(made_up.datasets(), beyond=made_up.beyond()).save(tmp_path)
-    made_up.beyond(profile="other").save(tmp_path / "beyond")
-    with pytest.raises(InputError, match="different runs"):
-        Datasets.load(tmp_path)
+    for other in (made_up.beyond(profile="other"), made_up.datasets()):
+        other.save(tmp_path / "beyond")
+        with pytest.raises(InputError, match="different runs"):
+            Datasets.load(tmp_path)
 
 
 def test_the_paper_s_figures_need_nothing_of_it(small_plume, store, whole):

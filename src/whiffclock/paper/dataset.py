@@ -254,8 +254,10 @@ class Datasets:
             require(same, f"{files[name]} and searches.nc beside it are of different runs; reproduce or export again.")
         inner = folder / "beyond"
         made = cls(**found, beyond=cls.load(inner) if (inner / "searches.nc").is_file() else None)
-        same = made.beyond is None or all(made.beyond.facts[name] == made.facts[name] for name in _OF_RUN)
-        require(same, f"The datasets in {folder} and {inner} are of different runs; reproduce or export again.")
+        if made.beyond is not None:
+            told = made.beyond.facts
+            same = SEARCHED in told["kinds"] and all(told[name] == made.facts[name] for name in _OF_RUN)
+            require(same, f"The datasets in {folder} and {inner} are of different runs; reproduce or export again.")
         return made
 
 
