@@ -38,7 +38,8 @@ def plain_figures(monkeypatch):
 
     def render(data, folder, workers=1):
         made = {}
-        for i, figure in enumerate(data.facts["figures"]):
+        beyond = [] if data.beyond is None else data.beyond.facts["figures"]
+        for i, figure in enumerate(data.facts["figures"] + beyond):
             png, pdf = folder / f"{figure}.png", folder / f"{figure}.pdf"
             png.write_bytes(b"png of " + figure.encode())
             pdf.write_bytes(b"pdf")
