@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from whiffclock.agents.castsurge import cast_and_surge
     from whiffclock.agents.compose import heuristic_two_q
     from whiffclock.agents.function import from_function
+    from whiffclock.agents.shipped import shipped
     from whiffclock.environments import PAPER, Environments
     from whiffclock.memory import Memory, clock, controller, window
     from whiffclock.notebook import (
@@ -42,7 +43,14 @@ if TYPE_CHECKING:
     )
     from whiffclock.params import InputError, WorldSettings
     from whiffclock.path_metrics import geometry
-    from whiffclock.plots import animate_search, plot_compare, plot_plume, plot_recovery_path, plot_search
+    from whiffclock.plots import (
+        animate_search,
+        plot_compare,
+        plot_controller,
+        plot_plume,
+        plot_recovery_path,
+        plot_search,
+    )
     from whiffclock.plume.builtin import builtin_plume
     from whiffclock.plume.plume import Plume
     from whiffclock.policy import Policy, TablePolicy
@@ -76,6 +84,7 @@ __all__ = [
     "load_policy",
     "optimize",
     "plot_compare",
+    "plot_controller",
     "plot_plume",
     "plot_recovery_path",
     "plot_search",
@@ -85,6 +94,7 @@ __all__ = [
     "recovery_path",
     "reproduce",
     "search",
+    "shipped",
     "solve_bayes",
     "sweep",
     "train",
@@ -97,11 +107,12 @@ _PLACES = {
     "agents.castsurge": "cast_and_surge",
     "agents.compose": "heuristic_two_q",
     "agents.function": "from_function",
+    "agents.shipped": "shipped",
     "path_metrics": "geometry",
     "memory": "Memory clock controller window",
     "environments": "Environments PAPER",
     "params": "InputError WorldSettings",
-    "plots": "animate_search plot_compare plot_plume plot_recovery_path plot_search",
+    "plots": "animate_search plot_compare plot_controller plot_plume plot_recovery_path plot_search",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
     "policy": "Policy TablePolicy",

@@ -87,12 +87,7 @@ class Memory:
 
     def blank_nodes(self, mode: int | None) -> np.ndarray:
         """Nodes int[k] of the recovery path of a mode: on the whiff, then on blanks until a node repeats."""
-        onward, node = self.next_node[:, 0].tolist(), int(self.after_whiff[self.chosen_mode(mode)])
-        found: dict[int, None] = {}
-        while node not in found:
-            found[node] = None
-            node = onward[node]
-        return np.array(list(found))
+        return path_on_blanks(self.next_node, int(self.after_whiff[self.chosen_mode(mode)]))
 
     @cached_property
     def length(self) -> int:
@@ -139,6 +134,16 @@ class Memory:
 
     def __repr__(self) -> str:
         return f"Memory({self.name}, {self.rows} rows, {self.spec})"
+
+
+def path_on_blanks(next_node: np.ndarray, node: int) -> np.ndarray:
+    """Nodes int[k] from one on, if only blanks follow, until a node repeats."""
+    onward = next_node[:, 0].tolist()
+    found: dict[int, None] = {}
+    while node not in found:
+        found[node] = None
+        node = onward[node]
+    return np.array(list(found))
 
 
 #: Makers of memories by name.

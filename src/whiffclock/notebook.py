@@ -455,7 +455,8 @@ def solve_bayes(
     world
         Source radius and starts, as WorldSettings or a dictionary of some of them.
     **model
-        ``discount`` and ``floor`` (smallest probability of a whiff, and of a blank).
+        ``discount``, ``floor`` (smallest probability of a whiff, and of a blank) and ``likelihood`` (in the belief,
+        whiffs are ``"independent"``, or ``"conditional"`` on the observation before).
 
     Returns
     -------

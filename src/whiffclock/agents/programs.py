@@ -9,21 +9,24 @@ states: find
 over groups g of searches: one group for the mean, one per environment for the worst case. The method is simulated
 annealing (Kirkpatrick, Gelatt, Vecchi 1983): a candidate is taken if its objective is above that of the current program
 plus T log u, with u uniform; the temperature T falls geometrically. A change sets, inserts or deletes a run of equal
-moves, exchanges two neighbouring runs, or mirrors the rest of a recovery path. In a controller it sets an action
-or redirects a transition. :func:`~whiffclock.world.candidates.attempt` scores candidates on the searches they concern.
+moves, exchanges two neighbouring runs, or mirrors the rest of a recovery path. A controller is searched as a clock
+whose recovery path ends in a loop, then with free transitions: a change may also set an action, redirect a transition,
+or move a node to another place. :func:`~whiffclock.world.candidates.attempt` scores candidates on the searches they
+concern.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from whiffclock.agents.castsurge import cast_and_surge
-from whiffclock.memory import Memory
+from whiffclock.chains import reachable
+from whiffclock.memory import Memory, path_on_blanks
 from whiffclock.params import EvaluationSettings, OptimizeSettings, WorldSettings, cut_at, require_memory
 from whiffclock.plume import Plume
 from whiffclock.policy import runs
@@ -45,6 +48,8 @@ _LONGEST_RUN = 10
 _TURN = 32
 #: Places of changes are drawn as the power of a uniform number, so that early moves are changed more often.
 _EARLY = 1.5
+#: How often the number of start times of a controller is halved in the first rounds.
+_MOST_HALVED = 3
 #: The maker of memories whose transitions are searched, too.
 CONTROLLER = "controller"
 _MIRRORED = np.arange(N_ACTIONS)
@@ -93,6 +98,12 @@ class Ground:
         words = np.concatenate([record.words[:, :, longer] for record in records], axis=2)
         rewards = reward.discounted_reward(np.arange(horizon + 1), horizon, settings.gamma)
         return cls(World(words, records[0].world(world).region), every.take(order), groups[order], rewards)
+
+
+def early(settings: OptimizeSettings, part: int) -> OptimizeSettings:
+    """With fewer start times in early rounds, in which candidates of a controller differ by more."""
+    halved = min(_MOST_HALVED, settings.turns - 1 - part)
+    return replace(settings, snapshots=max(1, settings.snapshots >> halved))
 
 
 class Scored:
@@ -176,8 +187,8 @@ def first_program(memory: Memory) -> Program:
 class Changes:
     """Random changes of programs."""
 
-    def __init__(self, memory: Memory, rng: np.random.Generator) -> None:
-        self.memory, self.rng = memory, rng
+    def __init__(self, memory: Memory, rng: np.random.Generator, free: bool = True) -> None:
+        self.memory, self.rng, self.free = memory, rng, free  # free: all transitions of a controller
         self.paths = paths_of(memory)
         on_paths = np.concatenate(self.paths)
         self.others = np.setdiff1d(np.arange(memory.rows), on_paths)
@@ -223,14 +234,31 @@ class Changes:
         return np.concatenate(changed)[: len(moves)]
 
     def _of_controller(self, program: Program) -> Program:
-        """Another action of a node, another node after an observation, or both."""
+        """Other moves after a whiff, or another loop; if free, also another action or transition, or a node moved."""
         actions, next_node = program.actions.copy(), program.next_node.copy()
-        what = self._below(3)
-        if what != 1:
-            actions[self._below(len(actions))] = self._below(N_ACTIONS)
-        if what != 0:
-            next_node[self._below(len(next_node)), self._below(2)] = self._below(len(next_node))
+        node, other, whiff = self._below(len(actions)), self._below(len(actions)), self._below(2)
+        path = path_on_blanks(next_node, int(self.memory.after_whiff[0]))
+        match self._below(5 if self.free else 3):
+            case 0:
+                next_node[path[-1], 0] = path[self._below(len(path))]
+            case 3:
+                next_node[node, whiff] = other
+            case 4:
+                _put_between(next_node, other, node, whiff)
+                actions[other] = self._below(N_ACTIONS) if self._below(2) else actions[next_node[other, 0]]
+            case 2 if self.free:
+                actions[node] = self._below(N_ACTIONS)
+            case _:
+                actions[path] = self._of_path(actions[path], len(path))
         return Program(actions, next_node)
+
+
+def _put_between(next_node: np.ndarray, node: int, before: int, whiff: int) -> None:
+    """Take a node out of all paths, and put it into one of the transitions of the node ``before``."""
+    next_node[next_node == node] = next_node[node, 0]
+    after = int(next_node[before, whiff])
+    next_node[before, whiff] = node
+    next_node[node] = after, next_node[after, 1]
 
 
 def anneal(
@@ -240,7 +268,7 @@ def anneal(
 
     ``progress`` is called with the share of the round that was done since its last call, and may raise to stop.
     """
-    changes = Changes(scored.memory, rng)
+    changes = Changes(scored.memory, rng, free=part >= settings.turns // 2)
     changes.look(scored.reached)
     best, highest = scored.program, scored.objective
     begin, done, ratio = time.perf_counter(), 0.0, settings.coldest / settings.hottest
@@ -270,6 +298,28 @@ def simplified(scored: Scored, tolerance: float) -> Program:
         for rows in paths:
             _simplify_path(scored, rows, floor)
     return scored.program
+
+
+def simplified_controller(scored: Scored, tolerance: float) -> Program:
+    """A controller in which most nodes have the same node after a whiff, where little is lost, in the order of paths.
+
+    The objective falls by at most ``tolerance`` standard errors.
+    """
+    floor = scored.objective - tolerance * scored.standard_error
+    usual = np.bincount(scored.program.next_node[scored.reached, 1]).argmax()
+    for node in range(scored.memory.rows):
+        next_node = scored.program.next_node.copy()
+        next_node[node, 1] = usual
+        scored.attempt(scored.program._replace(next_node=next_node), floor)
+    return in_order(scored.memory, scored.program)
+
+
+def in_order(memory: Memory, program: Program) -> Program:
+    """The same controller with its nodes numbered along its paths; those that a search begins with remain the first."""
+    found = reachable(replace(memory, next_node=program.next_node, maker="", settings=None))
+    order = np.array([*dict.fromkeys([*sorted(memory.first.tolist()), *found, *range(memory.rows)])])
+    number = np.argsort(order).astype(np.int32)
+    return Program(program.actions[order], number[program.next_node[order]])
 
 
 def _simplify_path(scored: Scored, rows: np.ndarray, floor: float) -> None:

@@ -119,12 +119,9 @@ def policy_facts(file: Path) -> dict[str, Any]:
 def program_texts(policy: "TablePolicy") -> dict[str, str]:
     """What a policy does, in words: runs of equal moves after a whiff in each mode, or the nodes of a controller."""
     from whiffclock.formatting import mode_name
-    from whiffclock.world.moves import ACTIONS
 
     if policy.memory.name.startswith("controller"):
-        rows = zip(policy.actions[policy.memory.row].tolist(), policy.memory.next_node.tolist(), strict=True)
-        nodes = (f"{i} {ACTIONS[action]}, {blank} or {whiff}" for i, (action, (blank, whiff)) in enumerate(rows))
-        return {"nodes (action, node after a blank or a whiff)": "; ".join(nodes)}
+        return node_texts(policy)
     found = {}
     for mode in range(policy.modes):
         moves = [f"{action} {length}" for action, length in policy.program(mode)]
@@ -132,6 +129,26 @@ def program_texts(policy: "TablePolicy") -> dict[str, str]:
         where = f" in {mode_name(mode, policy.modes)}" * (policy.modes > 1)
         found[f"program{where}"] = ", ".join(moves[:_MOST_RUNS]) + more
     return found
+
+
+def node_texts(policy: "TablePolicy") -> dict[str, str]:
+    """The moves of a controller, a line for each chain of equal ones, and the nodes that follow."""
+    from whiffclock.chains import chains
+    from whiffclock.world.moves import ACTIONS
+
+    found = {}
+    for nodes, action, blank, whiff in chains(policy):
+        moves = ACTIONS[action] + f" {len(nodes)}" * (len(nodes) > 1)
+        found[_numbered(nodes)] = f"{moves}, then {blank} after a blank, {whiff} after a whiff"
+    return found
+
+
+def _numbered(nodes: tuple[int, ...]) -> str:
+    """``"node 3"``, ``"nodes 3-7"``, ``"nodes 3 8 4"``."""
+    if len(nodes) == 1:
+        return f"node {nodes[0]}"
+    first, last = nodes[0], nodes[-1]
+    return "nodes " + (f"{first}-{last}" if nodes == (*range(first, last + 1),) else " ".join(map(str, nodes)))
 
 
 def _first(facts: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:

@@ -1,17 +1,16 @@
 """``whiffclock reproduce``: reproduce the paper."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+
+from rich import box
+from rich.table import Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from whiffclock.paper.reproduce import Written
 
 
@@ -62,11 +61,8 @@ def reproduce(
     opt.out.print(f"Report: {written.page}   {files}", soft_wrap=True)
 
 
-def time_table(written: Written) -> Table:
+def time_table(written: "Written") -> Table:
     """Time by task, and how many results were cached or computed."""
-    from rich import box
-    from rich.table import Table
-
     done, account = written.done, written.done.account
     table = Table(title="Time by task", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("")

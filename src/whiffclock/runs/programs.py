@@ -15,7 +15,17 @@ from typing import Any
 import numpy as np
 
 from whiffclock import __version__
-from whiffclock.agents.programs import CONTROLLER, Ground, Program, Scored, anneal, first_program, simplified
+from whiffclock.agents.programs import (
+    CONTROLLER,
+    Ground,
+    Program,
+    Scored,
+    anneal,
+    early,
+    first_program,
+    simplified,
+    simplified_controller,
+)
 from whiffclock.agents.qlearning import Task, records_of
 from whiffclock.environments import Environments
 from whiffclock.evaluation import evaluate
@@ -122,7 +132,8 @@ class Anneal(_Search):
         best = program_of(self.memory, needed.get("start"))
         candidates, searches, each = 0, 0, self.cost(plume) / len(self.rounds)
         for number in self.rounds:
-            ground = Ground.of(plume, self.at, self.world, self.settings, seed=number)
+            settings = early(self.settings, number) if self.memory.maker == CONTROLLER else self.settings
+            ground = Ground.of(plume, self.at, self.world, settings, seed=number)
             scored = Scored(ground, self.memory, best)
             rng = np.random.default_rng([self.seed, number, self.chain])
             best, objective = anneal(scored, self.settings, number, rng, lambda share: tick(int(share * each)))
@@ -165,8 +176,8 @@ class Searched(_Search):
         settings = self.settings
         program, begun = (program_of(self.memory, needed.get(name)) for name in ("best", "start"))
         ground = Ground.of(plume, self.at, self.world, settings, seed=settings.turns)
-        if self.memory.maker != CONTROLLER:
-            program = simplified(Scored(ground, self.memory, program), settings.tolerance)
+        simpler = simplified_controller if self.memory.maker == CONTROLLER else simplified
+        program = simpler(Scored(ground, self.memory, program), settings.tolerance)
         made, first = (self.policy(one, plume, {}) for one in (program, begun))
         found = {plume.environments.name_of(at): self._tested(made, first, plume, at) for at in self.at}
         learning = LearningSettings(horizon=settings.horizon, gamma=settings.gamma)

@@ -6,8 +6,6 @@ seen, in words) and ``table(data) -> Table`` (numbers beside the caption). Nothi
 figure is drawn.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import io
@@ -76,14 +74,9 @@ def _require_known(figure: str) -> None:
 def render(data: Datasets, out: Path, figures: Sequence[str] | None = None, workers: int = 1) -> dict[str, Rendered]:
     """Draw figures into ``<out>/<figure>.png`` and ``.pdf``, in the order of :func:`known`.
 
-    The bytes depend on the data alone, for the same versions of the libraries.
-
-    Parameters
-    ----------
-    figures
-        Ids. Default: those of the run, as far as they are known.
-    workers
-        Processes at the same time, at most; figures that were added to the paper's are drawn in this one.
+    The bytes depend on the data alone, for the same versions of the libraries. ``figures`` are ids, by default those of
+    the run, as far as they are known. There are at most ``workers`` processes at the same time; figures that were added
+    to the paper's are drawn in this one.
     """
     every = known()
     wanted = [figure for figure in figures_of(data) if figure in every] if figures is None else figures
@@ -142,7 +135,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def picture(figure: str, data: Datasets) -> Figure:
+def picture(figure: str, data: Datasets) -> "Figure":
     """A figure drawn with the settings of all figures, with one layout for every format."""
     return arranged(lambda: drawing(figure).draw(data))
 

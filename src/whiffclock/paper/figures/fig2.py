@@ -11,22 +11,12 @@ from matplotlib.lines import Line2D
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import Fill, box, key
-from whiffclock.paper.dataset import (
-    BAYES,
-    CAST,
-    HEURISTIC,
-    LONGER,
-    SINGLE,
-    TWO,
-    Datasets,
-    at_home,
-    drawn_kinds,
-    where_trained,
-)
+from whiffclock.paper import dataset as ds
+from whiffclock.paper.dataset import Datasets, drawn_kinds, where_trained
 from whiffclock.paper.figures import captions
 
 TITLE = "Performance of the clock agents and two baselines"
-NEEDS = at_home(SINGLE, TWO, HEURISTIC, CAST, BAYES, LONGER)
+NEEDS = ds.at_home(ds.SINGLE, ds.TWO, ds.HEURISTIC, ds.CAST, ds.BAYES, ds.LONGER)
 
 #: Fills of the boxes, and looks of the lines, in the order of the kinds in the datasets; then they begin again.
 _FILLS: tuple[Fill, ...] = ("filled", "open", "hatched", "solid")
@@ -78,13 +68,13 @@ def table(data: Datasets) -> captions.Table:
 
 
 def alt(data: Datasets) -> str:
-    single, cast, bayes = (captions.medians(agents_of(data, kind, "G")) for kind in (SINGLE, CAST, BAYES))
+    single, cast, bayes = (captions.medians(agents_of(data, kind, "G")) for kind in (ds.SINGLE, ds.CAST, ds.BAYES))
     return captions.caption("fig2_alt", data)(
         kinds=captions.count(len(_boxes(data))),
         single=captions.ends(single),
         above=captions.places(single > cast),
         below=captions.places(single < bayes),
-        arrivals=captions.ends(agents_of(data, SINGLE, "f+")),
+        arrivals=captions.ends(agents_of(data, ds.SINGLE, "f+")),
     )
 
 

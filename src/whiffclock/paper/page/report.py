@@ -3,15 +3,13 @@
 The page is a single file that loads nothing; for one version of the package its bytes depend on the data alone.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import jinja2
@@ -25,10 +23,8 @@ from whiffclock.paper.beyond.verdicts import Comparison, beyond_json, compare, h
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
 from whiffclock.paper.dataset import PAPER_AGENTS, VARIABLES, Datasets, drawn_kinds, where_trained
+from whiffclock.paper.figures import BEYOND, FIGURES, Rendered, figures_of, render
 from whiffclock.params import LearningSettings
-
-if TYPE_CHECKING:
-    from whiffclock.paper.figures import Rendered
 
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
@@ -43,8 +39,6 @@ def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None =
 
     ``verdicts`` are those on the claims, if they have been tested already; figures are drawn by ``workers`` processes.
     """
-    from whiffclock.paper.figures import render
-
     (out / "figures").mkdir(parents=True, exist_ok=True)
     verdicts = judge(data) if verdicts is None else verdicts
     figures = render(data, out / "figures", workers=workers)
@@ -61,8 +55,6 @@ def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None =
 
 def require_report(out: Path) -> None:
     """Refuse, before any work, a folder in which a report and its datasets cannot be written."""
-    from whiffclock.paper.figures import BEYOND, FIGURES
-
     for folder in (out, out / "data", out / "data" / "beyond", out / "figures"):
         require_writable(folder)
     datasets = [f"{folder}/{name}.nc" for folder in ("data", "data/beyond") for name in VARIABLES]
@@ -83,8 +75,6 @@ def report_html(
     beyond: Sequence[Comparison] = (),
 ) -> str:
     """The page's text; files of ``figures`` are linked relative to ``out``."""
-    from whiffclock.paper.figures import BEYOND
-
     every = {figure.figure: figure for figure in figures}
     shown = {name: figure for name, figure in every.items() if name not in BEYOND}
     return templates().get_template("templates/report.html").render(
@@ -252,9 +242,7 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
 
 def _command(data: Datasets) -> str:
     """The command that makes this page."""
-    from whiffclock.paper.figures import BEYOND, FIGURES
-
-    facts, made = data.facts, data.facts["figures"] + ([] if data.beyond is None else data.beyond.facts["figures"])
+    facts, made = data.facts, figures_of(data)
     command = f"whiffclock reproduce --profile {facts['profile']}"
     if not facts["origin"].startswith("built-in plume"):
         command += " --plume FILE"
