@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 
-from whiffclock.paper.figures import Rendered
+from whiffclock.paper.figures import Rendered, figures_of
 from whiffclock.plume.toy import toy_plume
 
 pytest.register_assert_rewrite("small_pomdps")
@@ -38,8 +38,7 @@ def plain_figures(monkeypatch):
 
     def render(data, folder, workers=1):
         made = {}
-        beyond = [] if data.beyond is None else data.beyond.facts["figures"]
-        for i, figure in enumerate(data.facts["figures"] + beyond):
+        for i, figure in enumerate(figures_of(data)):
             png, pdf = folder / f"{figure}.png", folder / f"{figure}.pdf"
             png.write_bytes(b"png of " + figure.encode())
             pdf.write_bytes(b"pdf")

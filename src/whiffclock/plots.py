@@ -168,8 +168,8 @@ def plot_controller(policy: TablePolicy, ax: Axes | None = None) -> Axes:
     --------
     >>> import whiffclock as wc
     >>> ax = wc.plot_controller(wc.cast_and_surge(30, length=12))
-    >>> len(ax.texts)
-    17
+    >>> ax.get_title(loc="left")
+    'cast-and-surge, 12 nodes'
     """
     require(isinstance(policy, TablePolicy), f"{policy!r} is no table of actions; it has no nodes to draw.")
     found = chains(policy)

@@ -23,7 +23,7 @@ from whiffclock.paper.beyond.verdicts import Comparison, beyond_json, compare, h
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
 from whiffclock.paper.dataset import PAPER_AGENTS, VARIABLES, Datasets, drawn_kinds, where_trained
-from whiffclock.paper.figures import BEYOND, FIGURES, Rendered, render
+from whiffclock.paper.figures import BEYOND, FIGURES, Rendered, figures_of, render
 from whiffclock.params import LearningSettings
 
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
@@ -75,7 +75,6 @@ def report_html(
     beyond: Sequence[Comparison] = (),
 ) -> str:
     """The page's text; files of ``figures`` are linked relative to ``out``."""
-
     every = {figure.figure: figure for figure in figures}
     shown = {name: figure for name, figure in every.items() if name not in BEYOND}
     return templates().get_template("templates/report.html").render(
@@ -243,7 +242,7 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
 
 def _command(data: Datasets) -> str:
     """The command that makes this page."""
-    facts, made = data.facts, data.facts["figures"] + ([] if data.beyond is None else data.beyond.facts["figures"])
+    facts, made = data.facts, figures_of(data)
     command = f"whiffclock reproduce --profile {facts['profile']}"
     if not facts["origin"].startswith("built-in plume"):
         command += " --plume FILE"
