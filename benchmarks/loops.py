@@ -83,6 +83,7 @@ TRAININGS: dict[str, dict[str, Any]] = {
     "training.record": {"record_last": EPISODES},
     "training.two-Q.record": {"taus": (10,), "record_last": EPISODES},
     "training.cut": {"bootstrap_at_horizon": False, "start_on_whiff": True},
+    "training.trace": {"trace": 0.9},
 }
 
 

@@ -1,14 +1,11 @@
+import os
 import signal
-import sys
-import types
-from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from handmade import FIGURES
 from hypothesis import settings
 
+from whiffclock.paper.figures import Rendered, figures_of
 from whiffclock.plume.toy import toy_plume
 
 pytest.register_assert_rewrite("small_pomdps")
@@ -16,6 +13,8 @@ settings.register_profile("untimed", deadline=None)  # a busy machine is no fail
 settings.load_profile("untimed")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # the suite runs in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# Threads of OpenMP spin while they wait, which takes the core that another process of the tests could use.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 @pytest.fixture(autouse=True)
@@ -33,28 +32,13 @@ def plume():
     return toy_plume(snapshots=200, length=40, width=27, seed=1)
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A drawn figure, as the report page takes it."""
-
-    figure: str
-    title: str
-    caption: str
-    png: Path
-    pdf: Path
-    svg: str
-    width: float
-    alt: str
-    table: SimpleNamespace | None
-
-
 @pytest.fixture
 def plain_figures(monkeypatch):
     """Figures that are quick to draw, every other one without SVG."""
 
     def render(data, folder, workers=1):
         made = {}
-        for i, figure in enumerate(data.facts["figures"]):
+        for i, figure in enumerate(figures_of(data)):
             png, pdf = folder / f"{figure}.png", folder / f"{figure}.pdf"
             png.write_bytes(b"png of " + figure.encode())
             pdf.write_bytes(b"pdf")
@@ -62,9 +46,7 @@ def plain_figures(monkeypatch):
             texts = f"About <{figure}>", 'Caption with <b> & "quotes"'
             table = SimpleNamespace(header=["dense"], rows=[("casts & surges", ["12 <i>"])])
             shown = table if figure in ("fig2", "fig3") else None
-            made[figure] = Drawing(figure, *texts, png, pdf, svg, 3.4, f'Seen in "{figure}"', shown)
+            made[figure] = Rendered(figure, *texts, png, pdf, svg, 3.4, f'Seen in "{figure}"', shown)
         return made
 
-    module = types.ModuleType("whiffclock.paper.figures")
-    module.render, module.FIGURES = render, FIGURES
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("whiffclock.paper.page.report.render", render)

@@ -3,6 +3,7 @@
 import functools
 import json
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -68,7 +69,7 @@ def with_facts(data, **facts):
     """The same datasets with other facts."""
     searches = data.searches.copy(deep=True)
     searches.attrs["facts"] = json.dumps(data.facts | facts)
-    return Datasets(searches, data.recoveries, data.setting, data.usage, data.branches)
+    return replace(data, searches=searches)
 
 
 def _searches(n, strata, rng):

@@ -10,6 +10,8 @@ import xarray as xr
 from whiffclock.environments import PAPER, Environments
 from whiffclock.evaluation import METRICS
 from whiffclock.paper import dataset as names
+from whiffclock.paper.beyond.memories import MEMORIES, family
+from whiffclock.paper.beyond.study import KINDS as BEYOND_KINDS
 from whiffclock.paper.dataset import CONDITIONS, Datasets
 from whiffclock.paper.kinds import KINDS
 from whiffclock.path_metrics import GEOMETRY, TRUNCATIONS
@@ -22,8 +24,10 @@ ANGLES, TAUS, CONTOURS = (15, 30, 45, 60), (1, 3, 8, 20), (5, 10, 25, 50, 100, 2
 FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
 AGENTS = ("kind", "trained", "tested", "agent")
 WALKERS = ("ensemble", "trained", "agent", "mode")
-#: Modes of each ensemble.
-MODES = {name: (names.MINUS, names.PLUS) if name == names.TWO else (names.MODE,) for name in ENSEMBLES}
+#: Ensembles with two modes.
+TWO_MODES = (names.TWO, names.SEARCHED_TWO)
+BEYOND = ("b1", "b2", "b3", "b4")
+BEYOND_TABLED = {name: kind for name, kind in BEYOND_KINDS.items() if kind.tabled}
 
 FACTS = {
     "profile": "quick",
@@ -49,6 +53,9 @@ FACTS = {
     "bayes_backups": 300,
     "bayes_trials": 10,
     "long_seeds": 5,
+    "programs": A,
+    "candidates": 700,
+    "memory_seeds": 2,
     "version": "0.0.0",
 }
 
@@ -70,6 +77,21 @@ def _made(*there):
     return Datasets(case.searches(), case.recoveries(), case.setting(), case.usage(), case.branches())
 
 
+def beyond(*, failures=True, returns=True, walks=True, **facts):
+    """The datasets beyond the paper of such a run."""
+    made = deepcopy(_made_beyond(failures, returns, walks))
+    own = {"figures": list(BEYOND), "kinds": list(BEYOND_TABLED)}
+    made.searches.attrs["facts"] = json.dumps(FACTS | own | facts)
+    return made
+
+
+@functools.cache
+def _made_beyond(*there):
+    ensembles = (names.SINGLE, names.SEARCHED, names.SEARCHED_TWO, names.ROBUST)
+    case = Case(False, *there, tabled=BEYOND_TABLED, ensembles=ensembles)
+    return Datasets(case.searches(), case.recoveries(), memories=case.memories())
+
+
 def in_environments(data, thresholds):
     """The same run in other environments, one to eight; each has the values of one of the four."""
     chosen = [list(PAPER)[i % E] for i in range(len(thresholds))]
@@ -87,7 +109,7 @@ def in_environments(data, thresholds):
             dataset = xr.concat(parts, "branch")
         return dataset
 
-    made = {name: changed(getattr(data, name)) for name in names.VARIABLES}
+    made = {name: changed(dataset) for name, dataset in data.parts.items()}
     pair = list(Environments(thresholds).pair or ())
     facts = data.facts | {"environments": thresholds, "heuristic_from": pair}
     made["searches"] = made["searches"].assign_attrs(facts=json.dumps(facts))
@@ -101,13 +123,14 @@ def in_environments(data, thresholds):
 class Case:
     """Random values; what is not there is NaN, zero or empty."""
 
-    def __init__(self, branches, failures, returns, walks):
+    def __init__(self, branches, failures, returns, walks, tabled=TABLED, ensembles=ENSEMBLES):
+        self.tabled, self.ensembles = tabled, ensembles
         self.n_branches, self.failures, self.returns, self.walks = 50 * branches, failures, returns, walks
         self.rng = np.random.default_rng(5)
 
     def searches(self):
-        strata = self.performance(len(TABLED), E, E, A, T)
-        lost = self.rng.integers(0, 4, (len(TABLED), E, E, A, X)) * float(self.failures)
+        strata = self.performance(len(self.tabled), E, E, A, T)
+        lost = self.rng.integers(0, 4, (len(self.tabled), E, E, A, X)) * float(self.failures)
         scan = self.performance(E, len(TAUS), FACTS["scan_seeds"], T)
         cast = self.performance(E, len(ANGLES))
         made = xr.Dataset(
@@ -117,17 +140,17 @@ class Case:
                 "lost_by": ((*AGENTS, "stratum", "sixth"), self.by_sixth(lost)),
                 "share": (AGENTS, self.rng.random(lost.shape[:4])),
             },
-            {"kind": list(TABLED), "agent": np.arange(A), **_environments("trained", "tested")},
+            {"kind": list(self.tabled), "agent": np.arange(A), **_environments("trained", "tested")},
         )
         made = made.where(_there(made))
         made["mean"] = made.strata.mean("stratum")
         made["failures"] = made["lost"].sum("x", min_count=1) + (1.0 if self.failures else 0.0)
         made["share"] = made.share.where(made.kind.isin([names.TWO, names.HEURISTIC, names.SAME_PATH]))
-        made["label"] = "kind", [kind.label for kind in TABLED.values()]
-        made["drawn"] = "kind", [kind.drawn for kind in TABLED.values()]
+        made["label"] = "kind", [kind.label for kind in self.tabled.values()]
+        made["drawn"] = "kind", [kind.drawn for kind in self.tabled.values()]
         made["tau"] = "trained", [1, 2, 3, 8]
         made["training_share"] = ("trained", "agent"), self.rng.random((E, A))
-        made["sampled"] = ("kind", "tested", "agent", "stratum", "metric"), self.performance(len(TABLED), E, A, T)
+        made["sampled"] = ("kind", "tested", "agent", "stratum", "metric"), self.performance(len(self.tabled), E, A, T)
         made["cast_angle"] = "tested", np.array(ANGLES)[cast[..., 0].argmax(axis=1)].astype(float)
         made["cast_scan"] = ("tested", "angle", "metric"), cast
         made["bound"] = ("tested", "side"), np.sort(self.rng.random((E, 2)))
@@ -144,7 +167,7 @@ class Case:
         return made.assign_coords({**numbered, **named})
 
     def recoveries(self):
-        shape = (len(ENSEMBLES), E, A, 3)
+        shape = (len(self.ensembles), E, A, 3)
         moves = MOVES[self.rng.choice(4, (*shape, H), p=[0.4, 0.25, 0.2, 0.15])]
         path = np.concatenate([np.zeros((*shape, 1, 2)), moves.cumsum(axis=-2)], axis=-2)
         steps = self.rng.integers(10, H, (*shape, len(TRUNCATIONS))) * float(self.walks)
@@ -155,12 +178,12 @@ class Case:
                 "steps": ((*WALKERS, "truncation"), steps),
                 "start_cells": (("ensemble", "trained"), np.full(shape[:2], 40.0)),
             },
-            {"ensemble": list(ENSEMBLES), "mode": [names.MODE, names.MINUS, names.PLUS], "agent": np.arange(A)}
+            {"ensemble": list(self.ensembles), "mode": [names.MODE, names.MINUS, names.PLUS], "agent": np.arange(A)}
             | {"truncation": list(TRUNCATIONS), "geometry": list(GEOMETRY)}
             | {"step": np.arange(H + 1), "axis": ["x", "y"], **_environments("trained")},
         )
         modes = xr.DataArray(
-            [[mode in MODES[name] for mode in made["mode"].values] for name in ENSEMBLES],
+            [[(mode == names.MODE) != (name in TWO_MODES) for mode in made["mode"].values] for name in self.ensembles],
             dims=("ensemble", "mode"),
         )
         made["geometry_of"], made["steps"] = made.geometry_of.where(modes), made.steps.where(modes)
@@ -217,6 +240,20 @@ class Case:
             {"geometry": list(GEOMETRY)},
         )
 
+    def memories(self):
+        some = ["clock 10", "clock 35", "clock 500", "2 modes", "window 2", "controller 8"]
+        made = xr.Dataset(
+            {
+                "mean": (("how", "memory", "trained", "replica", "metric"), self.performance(2, len(some), E, 2)),
+                "family": ("memory", [family(name) for name in some]),
+                "states": ("memory", [len(MEMORIES[name].row) for name in some]),
+            },
+            {"how": [names.BY_SEARCH, names.BY_LEARNING], "memory": some, "replica": np.arange(2)}
+            | {"metric": list(METRICS), **_environments("trained")},
+        )
+        made["mean"].loc[{"how": names.BY_LEARNING, "memory": "controller 8"}] = np.nan
+        return made
+
     @staticmethod
     def by_sixth(lost):
         """The same failures by sixth of the way, all in the first stratum."""
@@ -240,6 +277,6 @@ def _environments(*dims):
 
 def _there(made):
     """Which agents are tested where: two kinds everywhere, others where trained; two kinds have a single agent."""
-    everywhere = made.kind.isin([names.SINGLE, names.TWO])
+    everywhere = made.kind.isin([names.SINGLE, names.TWO, names.SEARCHED, names.SEARCHED_TWO])
     alone = made.kind.isin([names.CAST, names.BAYES])
     return (everywhere | (made.trained == made.tested)) & (~alone | (made.agent == 0))

@@ -115,7 +115,7 @@ def q_learning(world, memory, learning, cells, counter, *, start_on_whiff=False,
         memory.begin(world.smell(x, y, t))
         since_whiff = world.smell(x, y, t)  # has there been a whiff in this episode?
 
-        steps, arrived = 0, False
+        steps, arrived, path = 0, False, []
         while steps < memory.horizon and not arrived:
             state = memory.state()
             records.usage[memory.mode] += 1
@@ -138,7 +138,13 @@ def q_learning(world, memory, learning, cells, counter, *, start_on_whiff=False,
                 target = -(1.0 - gamma) + gamma * max(q[memory.state()])
                 if steps == memory.horizon and not learning.bootstrap_at_horizon:
                     target = -(1.0 - gamma)
+            path.append((state, action))
+            if not learning.trace:
+                q[state][action] += alpha * (target - q[state][action])
+        for state, action in reversed(path if learning.trace else []):
             q[state][action] += alpha * (target - q[state][action])
+            mixed = (1.0 - learning.trace) * max(q[state]) + learning.trace * target
+            target = -(1.0 - gamma) + gamma * mixed
         records.returns.append((steps, arrived))
     return q, random.counter, records
 
@@ -171,7 +177,8 @@ class Believer:
 
     ``chance[x][y]`` is the probability of a whiff on the relative grid, with the source at ``middle``;
     ``vectors`` are pairs of an action and values on the same grid. A position may be listed twice. ``margin`` is
-    the least lead that a chosen vector has had over those of other actions.
+    the least lead that a chosen vector has had over those of other actions. Where whiffs depend on the observation
+    before, ``conditional[action][before]`` is their probability after a move, in place of ``chance``.
     """
 
     chance: list
@@ -183,12 +190,15 @@ class Believer:
     negligible: float = 1e-3
     belief: list = field(default_factory=list)
     margin: float = math.inf
+    conditional: list | None = None
+    before: int = 0
 
     def begin(self, whiff):
-        self.belief = self.corrected(self.initial, whiff)
+        self.belief = self.corrected(self.initial, whiff, self.chance)
+        self.before = int(whiff)
 
-    def corrected(self, belief, whiff):
-        weighed = [(x, y, p * (self.chance[x][y] if whiff else 1 - self.chance[x][y])) for x, y, p in belief]
+    def corrected(self, belief, whiff, chance):
+        weighed = [(x, y, p * (chance[x][y] if whiff else 1 - chance[x][y])) for x, y, p in belief]
         return self.without_the_least(weighed, 0.0)
 
     def without_the_least(self, belief, share):
@@ -214,7 +224,30 @@ class Believer:
             y = min(max(y + MOVES[action][1], 0), len(self.chance[0]) - 1)
             if (x - self.middle[0]) ** 2 + (y - self.middle[1]) ** 2 > self.radius**2:
                 moved.append((x, y, p))
-        self.belief = self.without_the_least(self.corrected(moved, whiff), self.forgotten)
+        chance = self.conditional[action][self.before] if self.conditional else self.chance
+        self.belief = self.without_the_least(self.corrected(moved, whiff, chance), self.forgotten)
+        self.before = int(whiff)
+
+
+def conditional_chances(whiffs, prior):
+    """``[action][before][x][y]`` from ``whiffs[t][x][y]``: the share of whiffs among snapshots, counted one by one."""
+    snapshots, length, width = len(whiffs), len(whiffs[0]), len(whiffs[0][0])
+    out = []
+    for dx, dy in MOVES:
+        grids = [[[0.0] * width for _ in range(length)] for _ in (0, 1)]
+        for x in range(length):
+            for y in range(width):
+                own = sum(whiffs[t][x][y] for t in range(snapshots)) / snapshots
+                counts = [[prior * own, prior], [prior * own, prior]]
+                for t in range(1, snapshots):
+                    on_grid = 0 <= x - dx < length and 0 <= y - dy < width
+                    before = int(on_grid and whiffs[t - 1][x - dx][y - dy])
+                    counts[before][0] += whiffs[t][x][y]
+                    counts[before][1] += 1
+                for before in (0, 1):
+                    grids[before][x][y] = counts[before][0] / counts[before][1]
+        out.append(grids)
+    return out
 
 
 def believing_search(world, agent, start, horizon):

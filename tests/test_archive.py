@@ -125,8 +125,8 @@ GOOD = '{"format": "record 1", "clock": {"horizon": 50}}'
 def test_a_header_is_typed(tmp_path):
     header = read_header({"header": np.array(GOOD)}, tmp_path / "x.npz", "record", Header, "record 1")
     assert header == Header("record 1", ClockSettings(50))
-    label = {"label": np.array('{"a": 1}')}
-    assert read_header(label, tmp_path / "x.npz", "record", dict[str, int], name="label") == {"a": 1}
+    plain = {"header": np.array('{"a": 1}')}
+    assert read_header(plain, tmp_path / "x.npz", "record", dict[str, int]) == {"a": 1}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from blanks import follow_blanks
 from command import whiffclock as run
 from small_pomdps import TIGER
 
@@ -20,7 +21,7 @@ from whiffclock.path_metrics import geometry
 from whiffclock.plume.files import write_plume
 from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.solver import SolverSettings, solve
-from whiffclock.recovery import BranchSettings, blank_probability, follow_blanks, follow_return, forced_blanks
+from whiffclock.recovery import BranchSettings, blank_probability, follow_return, forced_blanks
 
 DENSE = 3e-6
 

@@ -14,6 +14,7 @@ from whiffclock.agents.bayes import (
     WHIFF,
     BayesSettings,
     BeliefPolicy,
+    conditional_chances,
     discounted_rewards,
     search_model,
 )
@@ -213,7 +214,7 @@ def test_a_stray_whiff_leaves_a_proper_belief(plume):
     policy = BeliefPolicy("QMDP", model, by_qmdp)
     root = model.belief(somewhere)
     memory = policy.unobserved(1)
-    memory = policy._decided(memory.who, np.array([0]), np.array([9]), root.cells, root.weights)
+    memory = policy._decided(memory.who, np.array([0]), np.array([9]), root.cells, root.weights, memory.last)
     memory = policy.observe(memory, np.array([UPWIND]), np.array([True]))
     after = on_grid(model, memory.one(0))
     expected, _ = moved(model, somewhere, UPWIND)
@@ -287,13 +288,14 @@ def test_equal_histories_share_one_belief():
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 2**32))
 def test_searches_in_a_plume_are_the_reference(plume, seed):
-    """The agent in plain Python, in the world's own steps, from random starts; radius and floor vary."""
+    """The agent in plain Python, in the world's own steps, from random starts; radius, floor, likelihoods vary."""
     rng = np.random.default_rng(seed)
     world = WorldSettings(radius=float(rng.choice([1.0, 2.0])))
     threshold, horizon, floor = 5e-6, 25, float(rng.choice([1e-3, 0.02]))
-    model = search_model(plume, threshold, BayesSettings(floor=floor), world)
-    vectors = random_vectors(model, rng)
-    policy = BeliefPolicy("random vectors", model, by_vectors(vectors))
+    assumed = BayesSettings(floor=floor, likelihood=str(rng.choice(["independent", "conditional"])))
+    model = search_model(plume, threshold, assumed, world)
+    vectors, chances = random_vectors(model, rng), conditional_chances(plume, threshold, assumed)
+    policy = BeliefPolicy("random vectors", model, by_vectors(vectors), conditional=chances)
     cells = plume.starts(threshold, world)
     points = np.column_stack([cells, rng.integers(0, 200, len(cells))])[rng.permutation(len(cells))[:4]]
     starts = Starts(points.astype(np.int32), np.zeros(4, dtype=np.int64), np.ones(4))
@@ -312,6 +314,7 @@ def test_searches_in_a_plume_are_the_reference(plume, seed):
     values = vectors.array().reshape(-1, *chance.shape).tolist()
     pairs = list(zip(vectors.actions().tolist(), values, strict=True))
     agent = reference.Believer(chance.tolist(), (length - 1, width - 1), world.radius, pairs, initial)
+    agent.conditional = None if chances is None else chances.tolist()
     plain = reference.World(whiffs.tolist(), plume.source, world.radius)
     occupancy = np.zeros_like(seen.occupancy)
     searches = [reference.believing_search(plain, agent, start, horizon) for start in points.tolist()]
@@ -358,7 +361,7 @@ def test_the_cheap_choices_are_their_definitions():
         alone = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), np.array([len(belief.cells)])
         row = []
         for choice, scores in plain_scores(model, belief).items():
-            action = BeliefPolicy("x", model, choice)._decided(*alone, belief.cells, belief.weights).action[0]
+            action = BeliefPolicy("x", model, choice)._decided(*alone, belief.cells, belief.weights, alone[0]).action[0]
             assert scores[action] == pytest.approx(min(scores), abs=1e-5), choice.__name__
             row.append(int(action))
         chosen.append(row)

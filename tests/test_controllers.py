@@ -6,6 +6,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from blanks import follow_blanks
 from command import whiffclock
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +30,6 @@ from whiffclock.cli.info import program_texts
 from whiffclock.drawing.controllers import EDGES, GLYPHS
 from whiffclock.memory import clock, controller
 from whiffclock.params import InputError
-from whiffclock.recovery import follow_blanks
 from whiffclock.world.moves import DISPLACEMENT
 
 

@@ -531,3 +531,14 @@ def test_a_hundred_cases_of_the_fuzzer():
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "all             250" in done.stdout
+
+
+def test_a_plume_without_its_digest_is_refused(plume, tmp_path):
+    """Otherwise its origin could be changed: the fingerprint does not cover it."""
+    write_plume(plume, path := tmp_path / "plume.npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    del arrays["digest"]
+    np.savez(path, **arrays | {"origin": np.array("elsewhere")})
+    with pytest.raises(InputError, match=r"plume\.npz is a damaged whiffclock plume \(it has no digest\)\.$"):
+        read_plume(path)

@@ -48,7 +48,7 @@ def test_whole_numbers_that_no_kernel_can_hold_are_refused(kind, names, value):
     ("kind", "names"),
     [
         (WorldSettings, ("radius", "start_threshold")),
-        (LearningSettings, ("gamma", "alpha_start", "alpha_decay", "q_start")),
+        (LearningSettings, ("gamma", "alpha_start", "alpha_decay", "q_start", "trace")),
         (BayesSettings, ("discount", "floor")),
         (FlowSettings, ("depth", "wind", "reynolds", "roughness_drag", "slant", "frame_share")),
         (OdorSettings, ("size", "growth", "stretch", "walk", "memory", "strength", "source_height")),

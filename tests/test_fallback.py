@@ -16,8 +16,12 @@ from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume.toy import toy_plume
 
 digest = hashlib.sha256()
-for taus, width, on_whiff, bootstrap in [((), 9, False, True), ((2, 5), 40, True, False)]:
-    learning = LearningSettings.shortened(300, horizon=40, bootstrap_at_horizon=bootstrap, record_last=100)
+for taus, width, on_whiff, how in [
+    ((), 9, False, {}),
+    ((2, 5), 40, True, {"bootstrap_at_horizon": False}),
+    ((2, 5), 40, True, {"trace": 0.9}),
+]:
+    learning = LearningSettings.shortened(300, horizon=40, record_last=100, **how)
     world = WorldSettings(1.0, start_threshold=None, start_on_whiff=on_whiff)
     plume = toy_plume(60, 20, width)
     policy = train(Task(plume, 1e-6, clock(40, taus), learning, world, seed=2))

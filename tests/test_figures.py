@@ -8,7 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import fields, replace
+from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
 from urllib.parse import unquote
@@ -216,9 +216,8 @@ def test_pictures_on_a_page_are_what_they_say(rendered, tmp_path, monkeypatch):
 def reversed_everywhere(data):
     """The same data in another order: every coordinate backwards, and every dimension elsewhere."""
     made = {}
-    for field in fields(data):
-        dataset = getattr(data, field.name)
-        made[field.name] = dataset.isel({name: slice(None, None, -1) for name in dataset.indexes}).map(lambda a: a.T)
+    for name, dataset in data.parts.items():
+        made[name] = dataset.isel({name: slice(None, None, -1) for name in dataset.indexes}).map(lambda a: a.T)
     return Datasets(**made)
 
 

@@ -345,12 +345,12 @@ def test_defaults_that_keys_leave_out(plume):
     from whiffclock.pomdp.settings import SolverSettings
     from whiffclock.recovery import BranchSettings
 
-    learning = [3_000_001, 500, 0.998, 0.1, 1e-4, 2.5e6, 1.0, 1e-4, 2.5e6, -1.0, True, 300, 500]
+    learning = [3_000_001, 500, 0.998, 0.1, 1e-4, 2.5e6, 1.0, 1e-4, 2.5e6, -1.0, 0.0, True, 300, 500]
     assert [*LearningSettings().to_dict().values()] == learning
     assert [*EvaluationSettings().to_dict().values()] == [16, 0, 0.998, None, 0.0]
     optimizing = [60.0, None, 2, 8, "mean", 0.5, 16, 3e-3, 4e-5, 0.25, 500, 0.998, 1]
     assert [*OptimizeSettings().to_dict().values()] == optimizing
-    assert [*BayesSettings().to_dict().values()] == [0.98, 1e-3]
+    assert [*BayesSettings().to_dict().values()] == [0.98, 1e-3, "independent"]
     assert [*BranchSettings().to_dict().values()] == [100, 100, 500, 0]
     assert [*SolverSettings().to_dict().values()] == [60.0, None, 1e-3, 1000.0, "mixed", 0]
     assert clock().spec == {"maker": "clock", "length": 500, "taus": [], "split_zero": False, "literal_tau": False}

@@ -55,11 +55,13 @@ def plain_memory(memory):
 
 
 @settings(max_examples=1500, deadline=None)
-@given(worlds(), clocks(), st.integers(0, 2**32), st.booleans(), st.sampled_from([0.3, 1.0]))
-def test_learning_is_the_reference_bit_for_bit(made, memory, seed, bootstrap, epsilon):
+@given(
+    worlds(), clocks(), st.integers(0, 2**32), st.booleans(), st.sampled_from([0.3, 1.0]), st.sampled_from([0, 0.9, 1])
+)
+def test_learning_is_the_reference_bit_for_bit(made, memory, seed, bootstrap, epsilon, trace):
     plume, world = made
     learning = LearningSettings.shortened(
-        12, bootstrap_at_horizon=bootstrap, epsilon_start=epsilon, record_last=5, curve_points=4
+        12, bootstrap_at_horizon=bootstrap, epsilon_start=epsilon, trace=trace, record_last=5, curve_points=4
     )
     training = Training(clock_task(plume, 1.0, memory, learning, world, seed))
     training.advance(5)

@@ -3,12 +3,13 @@
 import matplotlib.figure
 import numpy as np
 import pytest
+from blanks import follow_blanks
 
 import whiffclock as wc
 from whiffclock.evaluation import evaluate
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.policy import Policy
-from whiffclock.recovery import follow_blanks, recovery_path
+from whiffclock.recovery import recovery_path
 from whiffclock.runs.kinds import Given
 from whiffclock.world.loop import search
 from whiffclock.world.trajectory import trajectory

@@ -396,3 +396,22 @@ def test_more_candidates_are_better_on_the_built_in_plume():
     means = [wc.evaluate(policy, plume, after=0.5).mean("G") for policy in policies]
     assert all(a < b for a, b in pairwise(means))
     assert means[-1] > 0.74
+
+
+@pytest.mark.parametrize("name", wc.shipped())
+def test_programs_that_come_with_the_package_earn_what_they_say(name):
+    """Their rewards on the unseen half, on the starts of their own test and on others."""
+    plume, policy = wc.builtin_plume(), wc.shipped(name)
+    assert policy.made_from["plume"] == plume.fingerprint
+    assert len(policy.program()) <= 60
+    rounds = policy.made_from["optimize"]["rounds"]
+    for place, found in policy.made_from["found"].items():
+        same = wc.evaluate(policy, plume, place, after=0.5, seed=rounds)
+        assert same.mean("G") == pytest.approx(found["unseen"]["G"], abs=1e-5)
+        assert same.mean("f+") == pytest.approx(found["unseen"]["f+"], abs=1e-5)
+        assert wc.evaluate(policy, plume, place, after=0.5).mean("G") == pytest.approx(found["unseen"]["G"], abs=0.005)
+
+
+def test_unknown_programs_are_refused():
+    with pytest.raises(InputError, match="There is no program called 'clock'; there are clock-denser"):
+        wc.shipped("clock")

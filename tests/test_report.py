@@ -67,8 +67,8 @@ def run(figures=FIGURES, **facts):
 
 @pytest.fixture
 def made(plain_figures, tmp_path):
-    def make(folder="out", **facts):
-        return write_report(run(**facts), tmp_path / folder)
+    def make(folder="out", verdicts=None, **facts):
+        return write_report(run(**facts), tmp_path / folder, verdicts)
 
     return make
 
@@ -173,7 +173,7 @@ def test_the_first_screen_says_what_was_run_and_how_the_agents_do(judged, page):
 
 
 def test_a_run_like_the_papers_on_a_users_plume_says_so(made):
-    text = " ".join(made(episodes=3_000_001, origin="wind tunnel.h5").read_text().split())
+    text = " ".join(made(verdicts=[], episodes=3_000_001, origin="wind tunnel.h5").read_text().split())
     assert "3,000,001 episodes (as in the paper), on a plume supplied by the user: wind tunnel.h5." in text
 
 
@@ -186,7 +186,7 @@ def test_performance_is_the_median_with_quartiles_and_a_single_agent_has_its_err
     strata = [0.9, 0.8] * 4
     searches["strata"].loc[here | {"kind": BAYES, "agent": 0}] = strata
     searches["mean"].loc[here | {"kind": BAYES, "agent": 0}] = 0.85
-    text = write_report(replace(data, searches=searches), tmp_path).read_text()
+    text = write_report(replace(data, searches=searches), tmp_path, verdicts=[]).read_text()
     assert "<td>0.375 <small>0.237–0.512</small></td>" in text
     error = np.std(strata, ddof=1) / np.sqrt(8)
     assert f"<td>0.850 <small>± {error:.3f}</small></td>" in text

@@ -47,7 +47,7 @@ def test_a_record_survives_the_store(store):
     assert store.has("thing", DESCRIPTION)
     back = store.load("thing", DESCRIPTION)
     assert back.label == Label("thing", DESCRIPTION, FORMAT, __version__)
-    assert back.description == DESCRIPTION | {"clock": {"horizon": 60, "taus": [5]}}
+    assert back.label.description == DESCRIPTION | {"clock": {"horizon": 60, "taus": [5]}}
     assert sorted(back.arrays) == ["a", "b"]
     for name, values in ARRAYS.items():
         assert back.arrays[name].dtype == values.dtype
@@ -444,6 +444,17 @@ def test_force_replaces_only_what_is_other(plume, tmp_path):
         PolicyFolder(tmp_path, jobs[1:])
     assert execute(jobs, plume, PolicyFolder(tmp_path, jobs, force=True)) == jobs[:2]
     assert PolicyFolder(tmp_path, jobs).done == {job.key for job in jobs}
+
+
+def test_a_damaged_policy_of_the_store_is_found_before_it_is_copied(plume, tmp_path):
+    job = jobs_on(plume)[0]
+    store = JobFolder(tmp_path / "store")
+    arrays = job.pack(result_of(job, plume))
+    store.save(job, arrays | {"record_clock": arrays["record_clock"] - 10**9})
+    folder = PolicyFolder(tmp_path / "policies", [job], tmp_path / "store")
+    with pytest.raises(InputError, match=r"store.*its clock record is wrong"):
+        execute([job], plume, folder)
+    assert not folder.paths[job.key].exists()
 
 
 def test_policies_that_would_share_a_file_are_refused(plume, tmp_path):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -250,3 +251,10 @@ def test_numbers_in_the_other_byte_order_are_read_in_that_of_the_machine(tmp_pat
     assert read.actions.dtype.isnative
     assert np.array_equal(read.actions, actions)
     assert evaluate(read, plume, 3e-6, settings=EvaluationSettings(snapshots=1, horizon=30))
+
+
+def test_a_place_that_takes_no_files_is_found_before_any_work(tmp_path):
+    with pytest.raises(InputError, match=r"^/proc/deep cannot be written: no file can be made in /proc\.$"):
+        require_writable(Path("/proc/deep"))
+    require_writable(tmp_path)
+    assert not any(tmp_path.iterdir())

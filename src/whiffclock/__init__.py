@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from whiffclock.agents.castsurge import cast_and_surge
     from whiffclock.agents.compose import heuristic_two_q
     from whiffclock.agents.function import from_function
+    from whiffclock.agents.shipped import shipped
     from whiffclock.environments import PAPER, Environments
     from whiffclock.memory import Memory, clock, controller, window
     from whiffclock.notebook import (
@@ -93,6 +94,7 @@ __all__ = [
     "recovery_path",
     "reproduce",
     "search",
+    "shipped",
     "solve_bayes",
     "sweep",
     "train",
@@ -105,6 +107,7 @@ _PLACES = {
     "agents.castsurge": "cast_and_surge",
     "agents.compose": "heuristic_two_q",
     "agents.function": "from_function",
+    "agents.shipped": "shipped",
     "path_metrics": "geometry",
     "memory": "Memory clock controller window",
     "environments": "Environments PAPER",

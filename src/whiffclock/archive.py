@@ -138,18 +138,16 @@ def array_named(
     return array
 
 
-def read_header(
-    arrays: dict[str, np.ndarray], path: Path, what: str, kind: type[T], form: str | None = None, name: str = "header"
-) -> T:
-    """The JSON text in the array ``name`` of ``path``, as a ``kind``; see :func:`whiffclock.params.convert`.
+def read_header(arrays: dict[str, np.ndarray], path: Path, what: str, kind: type[T], form: str | None = None) -> T:
+    """The JSON text in the array "header" of ``path``, as a ``kind``; see :func:`whiffclock.params.convert`.
 
     The file should be ``what``, such as "whiffclock policy". With ``form``, the header must be of this "format".
     """
-    require(name in arrays, f"{path} is not a {what}: it has no {name}.")
+    require("header" in arrays, f"{path} is not a {what}: it has no header.")
     try:
-        header = read_json(arrays[name], f"its {name}")
+        header = read_json(arrays["header"], "its header")
         known = form in (None, header.get("format"))
-        made = convert(header, kind, f"its {name} is wrong") if known else None
+        made = convert(header, kind, "its header is wrong") if known else None
     except InputError as error:
         raise InputError(f"{path} is a damaged {what} ({first_line(error)}).") from error
     if made is None:

@@ -4,8 +4,6 @@ Each function takes what is sensible in a notebook (numbers of NumPy's, sequence
 command line) and refuses the rest in one sentence.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence

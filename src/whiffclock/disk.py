@@ -10,6 +10,7 @@ import errno
 import os
 import shutil
 import stat
+import tempfile
 import time
 import zipfile
 import zlib
@@ -35,9 +36,8 @@ def require_file(path: Path, what: str = "file") -> None:
         mode = path.stat().st_mode
     except OSError as error:
         missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
-        raise InputError(
-            f"There is no {what} at {path}." if missing else f"{path} cannot be read: {error.strerror}."
-        ) from error
+        sentence = f"There is no {what} at {path}." if missing else f"{path} cannot be read: {error.strerror}."
+        raise InputError(sentence) from error
     except ValueError as error:
         raise InputError(f"There is no {what} at {str(path)!r}.") from error
     require(not stat.S_ISDIR(mode), f"{path} is a folder, not a file.")
@@ -236,6 +236,10 @@ def require_writable(folder: Path) -> None:
         nearest = nearest.parent
     require(nearest.is_dir(), f"{folder} cannot be written: {nearest} is not a folder.")
     require(os.access(nearest, os.W_OK | os.X_OK), f"{folder} cannot be written: no permission in {nearest}.")
+    try:
+        tempfile.TemporaryFile(dir=nearest).close()
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: no file can be made in {nearest}.") from error
 
 
 def first_line(error: BaseException) -> str:

@@ -102,9 +102,8 @@ class Environments(Mapping[str, float]):
         """A threshold from a name or a number; ``what`` begins the sentence about others."""
         if isinstance(given, str) and given in self:
             return self[given]
-        choices = (
-            f"one of {', '.join(self)}, or a number" if self else f"a number, or be among --environments {_EXAMPLE}"
-        )
+        known = f"one of {', '.join(self)}, or a number"
+        choices = known if self else f"a number, or be among --environments {_EXAMPLE}"
         try:
             threshold = float(given)
         except (TypeError, ValueError) as error:

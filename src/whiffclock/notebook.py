@@ -455,7 +455,8 @@ def solve_bayes(
     world
         Source radius and starts, as WorldSettings or a dictionary of some of them.
     **model
-        ``discount`` and ``floor`` (smallest probability of a whiff, and of a blank).
+        ``discount``, ``floor`` (smallest probability of a whiff, and of a blank) and ``likelihood`` (in the belief,
+        whiffs are ``"independent"``, or ``"conditional"`` on the observation before).
 
     Returns
     -------
@@ -497,7 +498,7 @@ def reproduce(
     profile
         "quick", "standard", "paper" or "deep".
     figures
-        Such as ``["fig3", "s1"]``; default: all of them.
+        Such as ``["fig3", "s1"]``; ``b1`` to ``b4`` go beyond the paper. Default: all of them.
     plume
         Default: the built-in one.
     workers
@@ -506,7 +507,8 @@ def reproduce(
     Returns
     -------
     Datasets
-        What figures and claims are made from: ``searches``, ``recoveries`` and others, each an xarray Dataset.
+        What figures and claims are made from: ``searches``, ``recoveries`` and others, each an xarray Dataset; in
+        ``beyond`` the same of what goes beyond the paper.
 
     Examples
     --------

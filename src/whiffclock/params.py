@@ -258,6 +258,7 @@ class LearningSettings(Settings):
     epsilon_end: Annotated[_Rate, "Exploration rate at the end."] = 1e-4
     epsilon_decay: _Duration = 2.5e6
     q_start: Annotated[float, "Initial value of Q."] = -1.0
+    trace: Annotated[_Rate, "Lambda of the returns to learn from: 0 is one step, 1 the whole episode."] = 0.0
     bootstrap_at_horizon: Annotated[bool, "At the step limit, still add the value of the next state."] = True
     curve_points: Annotated[int, Valid(ge=1, le=10**6)] = 300  # of the learning curve
     record_last: Count = 500  # episodes, for the clock record
@@ -305,7 +306,11 @@ def cut_at(share: float, snapshots: int) -> int:
 
 @dataclass(frozen=True)
 class BayesSettings(Settings):
-    """The Bayesian agent's model; its discount differs from that of the evaluation."""
+    """The Bayesian agent's model; its discount differs from that of the evaluation.
+
+    With conditional likelihoods, the belief is updated by the probability of a whiff given the observation before it;
+    alpha vectors are solved for independent whiffs all the same.
+    """
 
     discount: Annotated[float, "Discount factor of the agent's model.", Valid(gt=0, lt=1)] = 0.98
     floor: Annotated[
@@ -313,6 +318,10 @@ class BayesSettings(Settings):
         "Smallest probability of a whiff, and of a blank, in any cell of the model.",
         Valid("The floor is {}", 0, lt=0.5),
     ] = 1e-3
+    likelihood: Annotated[
+        Literal["independent", "conditional"],
+        "In the belief, whiffs are independent, or depend on the observation before.",
+    ] = "independent"
 
 
 @dataclass(frozen=True)

@@ -104,9 +104,8 @@ def geometry(path: ArrayLike) -> Geometry:
     path = path.astype(np.int64)
     moves = np.diff(path, axis=0)
     for i in np.flatnonzero(np.abs(moves).sum(axis=1) != 1):
-        raise InputError(
-            f"Move {i} of the path is {moves[i].tolist()}; a move is one cell along the wind or across it."
-        )
+        wrong = f"Move {i} of the path is {moves[i].tolist()}"
+        raise InputError(f"{wrong}; a move is one cell along the wind or across it.")
     x, y = path.T
     upwind = moves[:, 0] == -1
     surge_end = _first_run(~upwind, SURGE_ENDS)

@@ -3,13 +3,12 @@
 Every function takes the axes to draw into (default: new ones) and returns them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
+from matplotlib.image import AxesImage
 
 from whiffclock.chains import chains
 from whiffclock.drawing import style
@@ -19,16 +18,10 @@ from whiffclock.drawing.plane import TRAINED, RecoveryPath, borders, draw_cells,
 from whiffclock.environments import trained_in
 from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.params import require
-from whiffclock.policy import TablePolicy
+from whiffclock.plume import Plume
+from whiffclock.policy import Policy, TablePolicy
 from whiffclock.recovery import recovery_moves, recovery_path
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
-
-    from whiffclock.plume import Plume
-    from whiffclock.policy import Policy
-    from whiffclock.world.trajectory import Trajectory
+from whiffclock.world.trajectory import Trajectory
 
 _DOWNWIND, _ACROSS = "x downwind of the source (cells)", "y across (cells)"
 #: Concentrations below this share of the highest are left white.
@@ -65,7 +58,7 @@ def plot_plume(
     >>> ax.get_title(loc="left")
     'whiff probability, sparse'
     """
-    ax = _axes(ax)
+    ax = style.given_or_new(ax, 9, 2.6)
     if threshold is None:
         snapshot = plume.field.shape[0] // 2 if snapshot is None else snapshot
         image, title, label = _concentration(ax, plume, snapshot), f"snapshot {snapshot}", "concentration"
@@ -90,10 +83,8 @@ def plot_search(
 
     Parameters
     ----------
-    trajectory
-        What :func:`whiffclock.search` returned.
-    plume
-        The plume of the search.
+    trajectory, plume
+        What :func:`whiffclock.search` returned, and the plume of the search.
     ax
         Axes to draw into; default: new ones.
     colour
@@ -110,7 +101,7 @@ def plot_search(
     >>> found = wc.search(wc.cast_and_surge(30), plume, (60, 13), "dense")
     >>> ax = wc.plot_search(found, plume)
     """
-    ax = _axes(ax)
+    ax = style.given_or_new(ax, 9, 2.6)
     _concentration(ax, plume, int(trajectory.snapshot[0]))
     x, y = (trajectory.position - plume.source).T
     draw_search(ax, x, y, trajectory.whiff, colour)
@@ -144,7 +135,7 @@ def plot_recovery_path(policy: Policy, mode: int | None = None, ax: Axes | None 
     >>> import whiffclock as wc
     >>> ax = wc.plot_recovery_path(wc.cast_and_surge(30, length=60))
     """
-    ax = _axes(ax, 4.5, 4)
+    ax = style.given_or_new(ax, 4.5, 4)
     path = recovery_path(policy, mode)
     trained = min(recovery_moves(policy, TRAINED, mode), len(path) - 1)
     colour = style.COLOURS.get(trained_in(policy.made_from), style.GREY)
@@ -184,7 +175,7 @@ def plot_controller(policy: TablePolicy, ax: Axes | None = None) -> Axes:
     found = chains(policy)
     side = side_of_picture(len(found))
     inches = max(_SMALLEST, _NODE * side)
-    ax = _axes(ax, inches, inches)
+    ax = style.given_or_new(ax, inches, inches)
     width, height = (length / ax.figure.dpi for length in ax.get_window_extent().size)
     draw_controller(ax, found, policy.memory.first.tolist(), fontsize=min(10.0, 60 * min(width, height) / side))
     nodes = sum(len(chain.nodes) for chain in found)
@@ -216,7 +207,7 @@ def plot_compare(table: ComparisonTable, metric: str = "G", ax: Axes | None = No
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['cast-and-surge,\\nas given', 'cast-and-surge']
     """
-    ax = _axes(ax, 1.2 + 1.1 * len(table.rows), 3)
+    ax = style.given_or_new(ax, 1.2 + 1.1 * len(table.rows), 3)
     shades = style.colours(dict.fromkeys(row.environment for row in table.rows if row.environment[0].isalpha()))
     for at, row in enumerate(table.rows):
         box(ax, at, row.values(metric), shades.get(row.environment, style.GREY), width=0.5)
@@ -238,10 +229,8 @@ def animate_search(trajectory: Trajectory, plume: Plume, path: Path | str, fps: 
 
     Parameters
     ----------
-    trajectory
-        What :func:`whiffclock.search` returned.
-    plume
-        The plume of the search.
+    trajectory, plume
+        What :func:`whiffclock.search` returned, and the plume of the search.
     path
         A ``.gif`` file, or an ``.html`` page with controls.
     fps
@@ -297,14 +286,6 @@ def animate_search(trajectory: Trajectory, plume: Plume, path: Path | str, fps: 
     else:
         path.write_text(film.to_jshtml(fps=fps), encoding="utf-8")
     return path
-
-
-def _axes(ax: Axes | None, width: float = 9.0, height: float = 2.6) -> Axes:
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    return ax
 
 
 def _shown(plume: Plume, snapshot: int) -> np.ndarray:

@@ -61,7 +61,7 @@ def recovery_path(
 
 
 def _path_of_table(policy: TablePolicy, mode: int | None, moves: int) -> np.ndarray:
-    """The path of a mode from the table; the same as by :func:`follow_blanks`, step by step."""
+    """The path of a mode from the table, as :func:`search` would walk it."""
     nodes, onward = policy.memory.blank_nodes(mode).tolist(), policy.memory.next_node[:, 0]
     while len(nodes) < moves:
         nodes.append(int(onward[nodes[-1]]))
@@ -87,22 +87,11 @@ def recovery_moves(policy: Policy, truncation: Truncation, mode: int | None = No
     }[truncation]
 
 
-def follow_blanks(policy: Policy, memory: Any, steps: int) -> np.ndarray:
-    """Positions int[search, steps + 1, 2] from (0, 0) of searches with only blanks.
-
-    ``memory`` is their memory at (0, 0): ``policy.begin(np.ones(1, dtype=bool))`` for one that begins on a whiff, or a
-    memory from the middle of a search.
-    """
-    require(steps >= 0, f"The number of moves is {steps}; it must be 0 or more.")
-    world = ScriptWorld(len(policy.act(memory)))
-    return np.stack([moment.position for moment in search(policy, world, steps, memory)], axis=1)
-
-
 def follow_return(policy: Policy, memory: Any, steps: int) -> list[np.ndarray]:
-    """Like :func:`follow_blanks`, but each search only until its downwind return is complete (R17).
+    """Paths int[moves + 1, 2] from (0, 0) of searches with only blanks, until their downwind return is complete (R17).
 
-    The return begins with three downwind moves in a row and is complete before the next two in a row that are not
-    downwind. A search that does not return lasts for all ``steps``.
+    ``memory`` is their memory at (0, 0). The return begins with three downwind moves in a row and is complete before
+    the next two in a row that are not downwind. A search that does not return lasts for all ``steps``.
     """
     n = len(policy.act(memory))
     paths = np.zeros((n, steps + 1, 2), dtype=np.int64)

@@ -3,16 +3,17 @@
 Both need only the dataset of a sweep; see :mod:`whiffclock.runs.sweep`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
@@ -23,11 +24,6 @@ from whiffclock.environments import PAPER, Environments, parse_environments
 from whiffclock.formatting import number
 from whiffclock.netcdf import read_dataset
 from whiffclock.params import InputError, require
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Metrics drawn by default.
 METRICS = ("G", "T_min/T", "f+")
@@ -84,10 +80,7 @@ def plot_sweep(data: xr.Dataset, metric: str = "G", x: str | None = None, ax: Ax
     >>> ax.get_xscale(), ax.get_xlabel()
     ('log', 'length of the clock (moves)')
     """
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(4.5, 3), layout="constrained")
+    ax = style.given_or_new(ax, 4.5, 3)
     axis, other = _axes_of(choose(data, {}), x)
     lines(ax, _metric(data, metric), axis, other)
     ax.set_ylabel(style.PERFORMANCE.get(metric) or plain(metric))
@@ -113,8 +106,8 @@ def measured(data: xr.Dataset) -> dict[str, xr.DataArray]:
     return {one.attrs["metric"]: one for one in data.data_vars.values() if "metric" in one.attrs}
 
 
-def choose(data: xr.Dataset, at: Mapping[str, Any], most: int = 2) -> xr.Dataset:
-    """The part of a sweep where some settings have the given values; at most ``most`` others may be left."""
+def choose(data: xr.Dataset, at: Mapping[str, Any]) -> xr.Dataset:
+    """The part of a sweep where some settings have the given values; at most two others may be left."""
     for name, value in at.items():
         swept = [dim for dim in data.dims if dim != "seed"]
         require(name in swept, f"{name} is not swept in this result; swept settings: {_listed(swept)}.")
@@ -123,8 +116,8 @@ def choose(data: xr.Dataset, at: Mapping[str, Any], most: int = 2) -> xr.Dataset
         require(bool(found), f"{name} has no value {value} in this sweep; there are {_listed(map(text, values))}.")
         data = data.sel({name: found[0]})
     left = [dim for dim in data.dims if dim != "seed"]
-    sentence = f"The sweep is over {_listed(left)}; a plot shows {most} of them: give one value of the others."
-    require(len(left) <= most, sentence)
+    sentence = f"The sweep is over {_listed(left)}; a plot shows 2 of them: give one value of the others."
+    require(len(left) <= 2, sentence)
     return data
 
 

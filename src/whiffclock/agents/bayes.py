@@ -5,12 +5,17 @@ position relative to the source: moved with each step, zero in the source region
 each whiff or blank (R16). Where the record never has a whiff, the probability is ``floor``: otherwise a single
 unexpected whiff would leave an empty belief (R14).
 
+With conditional likelihoods, the update uses the probability of a whiff given the observation before it and the move
+in between, as the record has it: whiffs are correlated, so the second one of a pair says less. Actions are chosen as
+before.
+
 The agents differ in how they choose an action (:mod:`whiffclock.agents.beliefs`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,6 +40,9 @@ from whiffclock.world.worlds import IndependentWorld
 BLANK, WHIFF = 0, 1
 QUASI_OPTIMAL = "Bayesian"
 
+#: Snapshots with a cell's own frequency of whiffs, added to the counts of its conditional probabilities.
+PRIOR = 10.0
+
 _ROOM = 2**30  # bytes for the beliefs of searches made at the same time
 
 
@@ -44,19 +52,29 @@ def search_model(
     """The search in a plume as a POMDP on the position relative to the source."""
     settings, world = settings or BayesSettings(), plume.settle(world)
     length, width = plume.field.shape[1:]
-    x0, y0 = plume.source
-    shape = 2 * length - 1, 2 * width - 1
-    chance = np.zeros(shape)
-    initial = np.zeros(shape)
-    # The relative grid has the source in its middle; the record covers a part of it.
-    left, low = length - 1 - x0, width - 1 - y0
-    chance[left : left + length, low : low + width] = plume.whiffs(threshold).probability()
-    for x, y in plume.starts(threshold, world):
-        initial[left + x, low + y] = 1.0
-    chance = np.clip(chance, settings.floor, 1 - settings.floor)
-    dx, dy = np.arange(shape[0]) - (length - 1), np.arange(shape[1]) - (width - 1)
+    start = np.zeros((length, width))
+    start[tuple(plume.starts(threshold, world).T)] = 1.0
+    initial = _from_source(plume, start / start.sum())
+    chance = _from_source(plume, plume.whiffs(threshold).probability(), settings.floor)
+    dx, dy = np.arange(2 * length - 1) - (length - 1), np.arange(2 * width - 1) - (width - 1)
     target = dx[:, None] ** 2 + dy**2 <= world.radius**2
-    return GridSearch(np.stack([1 - chance, chance]), target, initial / initial.sum(), MOVES, settings.discount)
+    return GridSearch(np.stack([1 - chance, chance]), target, initial, MOVES, settings.discount)
+
+
+def conditional_chances(plume: Plume, threshold: float, settings: BayesSettings) -> np.ndarray | None:
+    """Probability of a whiff given the observation before, for a :class:`BeliefPolicy`; None if it is not asked for."""
+    if settings.likelihood == "independent":
+        return None
+    return _from_source(plume, plume.whiffs(threshold).conditional(MOVES, PRIOR), settings.floor)
+
+
+def _from_source(plume: Plume, values: np.ndarray, floor: float = 0.0) -> np.ndarray:
+    """Probabilities ``[..., x, y]`` on the relative grid, which has the source in its middle, ``floor`` at least."""
+    length, width = values.shape[-2:]
+    left, low = length - 1 - plume.source[0], width - 1 - plume.source[1]
+    out = np.zeros((*values.shape[:-2], 2 * length - 1, 2 * width - 1))
+    out[..., left : left + length, low : low + width] = values
+    return np.clip(out, floor, 1 - floor)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,16 +89,33 @@ class BeliefPolicy(SavedPolicy):
     choose: Choice
     made_from: dict[str, Any] = field(default_factory=dict)
     vectors: GridVectors | None = None
+    #: Probability of a whiff, float[move, previous observation, x, y]; None where whiffs are independent.
+    conditional: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        given, shape = self.conditional, (len(MOVES), 2, *self.model.target.shape)
+        fits = given is None or (given.shape == shape and bool(((given >= 0) & (given <= 1)).all()))
+        size = " x ".join(map(str, shape))
+        require(fits, f"The conditional probabilities of a whiff must be {size} numbers between 0 and 1.")
 
     def __repr__(self) -> str:
         place = [] if self.threshold is None else [trained_in(self.made_from)]
         vectors = [] if self.vectors is None else [f"{len(self.vectors.actions())} alpha vectors"]
-        return f"BeliefPolicy({', '.join([self.name, *place, *vectors])})"
+        belief = [] if self.conditional is None else ["conditional likelihoods"]
+        return f"BeliefPolicy({', '.join([self.name, *place, *vectors, *belief])})"
 
     @property
     def at_once(self) -> int:
         """Searches whose beliefs fit into the memory for them: each has up to as many cells as the initial belief."""
         return max(1, _ROOM // (32 * int(np.count_nonzero(self.model.initial))))
+
+    @cached_property
+    def _chances(self) -> np.ndarray:
+        """float32[row, cell]: likelihood of an observation, or of each after a move and the observation before."""
+        if self.conditional is None:
+            return self.model.chances
+        both = np.stack([1 - self.conditional, self.conditional], axis=2)
+        return np.ascontiguousarray(both.reshape(-1, self.model.target.size), dtype=np.float32)
 
     def begin(self, whiff: np.ndarray) -> Beliefs:
         """The initial belief, updated by the first observation."""
@@ -94,7 +129,8 @@ class BeliefPolicy(SavedPolicy):
     def _begun(self, who: np.ndarray, beliefs: list[GridBelief]) -> Beliefs:
         size = np.array([len(belief.cells) for belief in beliefs])
         cells, weights = (np.concatenate([getattr(b, name) for b in beliefs]) for name in ("cells", "weights"))
-        return self._decided(who, np.cumsum(size) - size, size, cells, weights.astype(np.float64))
+        last = np.arange(len(beliefs))
+        return self._decided(who, np.cumsum(size) - size, size, cells, weights.astype(np.float64), last)
 
     def act(self, memory: Beliefs) -> np.ndarray:
         """The action of each search's belief."""
@@ -106,29 +142,32 @@ class BeliefPolicy(SavedPolicy):
         different, who = np.unique(history, return_inverse=True)
         rest, observation = np.divmod(different, 2)
         parent, moved = np.divmod(rest, len(MOVES))
+        row = observation if self.conditional is None else (moved * 2 + memory.last[parent]) * 2 + observation
         room = memory.size[parent]
         start = np.cumsum(room) - room
         size = np.empty_like(room)
         cells, weights = np.empty(room.sum(), dtype=np.int32), np.empty(room.sum())
         belief_kernels.advance_all(
-            memory.start, memory.size, memory.cells, memory.weights, parent, moved, observation,
-            self.model.successor, self.model.chances, start, size, cells, weights,
+            memory.start, memory.size, memory.cells, memory.weights, parent, moved, row,
+            self.model.successor, self._chances, start, size, cells, weights,
         )  # fmt: skip
         if not size.all():  # empty belief: start again
             root = self.model.root()
             start, size = np.where(size > 0, start, len(cells)), np.where(size > 0, size, len(root.cells))
             cells, weights = np.append(cells, root.cells), np.append(weights, root.weights)
-        return self._decided(who, start, size, cells, weights)
+        return self._decided(who, start, size, cells, weights, observation)
 
     def select(self, memory: Beliefs, rows: np.ndarray) -> Beliefs:
         """The memory of some of the searches."""
         kept, who = np.unique(memory.who[rows], return_inverse=True)
-        return Beliefs(who, memory.start[kept], memory.size[kept], memory.cells, memory.weights, memory.action[kept])
+        start, size, last, action = (part[kept] for part in (memory.start, memory.size, memory.last, memory.action))
+        return Beliefs(who, start, size, memory.cells, memory.weights, last, action)
 
     def _decided(
-        self, who: np.ndarray, start: np.ndarray, size: np.ndarray, cells: np.ndarray, weights: np.ndarray
-    ) -> Beliefs:
-        undecided = Beliefs(who, start, size, cells, weights, np.zeros(len(start), dtype=np.int8))
+        self, who: np.ndarray, start: np.ndarray, size: np.ndarray, cells: np.ndarray, weights: np.ndarray,
+        last: np.ndarray,
+    ) -> Beliefs:  # fmt: skip
+        undecided = Beliefs(who, start, size, cells, weights, last, np.zeros(len(start), dtype=np.int8))
         return replace(undecided, action=self.choose(self.model, undecided))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
@@ -137,7 +176,7 @@ class BeliefPolicy(SavedPolicy):
         arrays |= {part: np.asarray(getattr(self.model, part)) for part in ("likelihood", "target", "initial", "moves")}
         if self.vectors is not None:
             arrays |= {"vectors": self.vectors.array(), "actions": self.vectors.actions().astype(np.int8)}
-        return arrays
+        return arrays if self.conditional is None else arrays | {"conditional": self.conditional}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], path: Path) -> BeliefPolicy:
@@ -147,15 +186,17 @@ class BeliefPolicy(SavedPolicy):
         header = read_header(arrays, path, "whiffclock policy", _Header)
         with damaged_policy(path):
             convert(header.made_from, Origin, "its origin is wrong")
-            model = _model(arrays, header.discount)
+            model, conditional = _model(arrays, header.discount), None
+            if "conditional" in arrays:
+                conditional = array_named(arrays, "conditional", "f", (len(MOVES), 2, *model.target.shape), 0, 1)
             if header.name in HEURISTICS:
-                return belief_heuristic(header.name, model, header.made_from)
+                return belief_heuristic(header.name, model, header.made_from, conditional)
             require(header.name == QUASI_OPTIMAL, f"there is no agent called {header.name!r}")
             actions = array_named(arrays, "actions", "iu", (None,), 0, len(MOVES) - 1)
             require(len(actions) > 0, "it has no alpha vectors")
             vectors = array_named(arrays, "vectors", "f", (len(actions), model.target.size))
             require(bool(np.isfinite(vectors).all()), "a vector has a value that is not finite")
-            return quasi_optimal(model, GridVectors(model, vectors, actions), header.made_from)
+            return quasi_optimal(model, GridVectors(model, vectors, actions), header.made_from, conditional)
 
 
 class _Header(msgspec.Struct):
@@ -175,17 +216,24 @@ def _model(arrays: dict[str, np.ndarray], discount: float) -> GridSearch:
     return GridSearch(likelihood, target, initial, MOVES, discount)
 
 
-def quasi_optimal(model: GridSearch, vectors: Vectors, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
-    """The policy of a solved search model."""
+def quasi_optimal(
+    model: GridSearch,
+    vectors: Vectors,
+    made_from: dict[str, Any] | None = None,
+    conditional: np.ndarray | None = None,
+) -> BeliefPolicy:
+    """The policy of a solved search model, with a belief whose whiffs are independent or ``conditional``."""
     if not isinstance(vectors, GridVectors):
         raise InputError("A search policy needs vectors over the cells of a grid.")
-    return BeliefPolicy(QUASI_OPTIMAL, model, by_vectors(vectors), made_from or {}, vectors)
+    return BeliefPolicy(QUASI_OPTIMAL, model, by_vectors(vectors), made_from or {}, vectors, conditional)
 
 
-def belief_heuristic(name: str, model: GridSearch, made_from: dict[str, Any] | None = None) -> BeliefPolicy:
+def belief_heuristic(
+    name: str, model: GridSearch, made_from: dict[str, Any] | None = None, conditional: np.ndarray | None = None
+) -> BeliefPolicy:
     """One of :data:`HEURISTICS`, which need no solver."""
     require(name in HEURISTICS, f"There is no agent called {name!r}; there are {', '.join(HEURISTICS)}.")
-    return BeliefPolicy(name, model, HEURISTICS[name], made_from or {})
+    return BeliefPolicy(name, model, HEURISTICS[name], made_from or {}, conditional=conditional)
 
 
 def qmdp(plume: Plume, threshold: str | float, *, world: WorldSettings | None = None, **model: Any) -> BeliefPolicy:
@@ -200,7 +248,8 @@ def qmdp(plume: Plume, threshold: str | float, *, world: WorldSettings | None = 
     world
         Source radius and starts.
     **model
-        ``discount`` and ``floor`` (smallest probability of a whiff, and of a blank).
+        ``discount``, ``floor`` (smallest probability of a whiff, and of a blank) and ``likelihood`` (in the belief,
+        whiffs are ``"independent"``, or ``"conditional"`` on the observation before).
 
     Returns
     -------
@@ -236,7 +285,8 @@ def infotaxis(
     world
         Source radius and starts.
     **model
-        ``discount`` and ``floor`` (smallest probability of a whiff, and of a blank).
+        ``discount``, ``floor`` (smallest probability of a whiff, and of a blank) and ``likelihood`` (in the belief,
+        whiffs are ``"independent"``, or ``"conditional"`` on the observation before).
 
     Returns
     -------
@@ -256,12 +306,13 @@ def infotaxis(
 
 
 def _heuristic(
-    name: str, plume: Plume, threshold: str | float, world: WorldSettings | None, model: dict[str, Any]
+    name: str, plume: Plume, threshold: str | float, world: WorldSettings | None, settings: dict[str, Any]
 ) -> BeliefPolicy:
-    world, assumed, at = plume.settle(world), BayesSettings(**model), plume.environments.threshold_of(threshold)
+    world, assumed, at = plume.settle(world), BayesSettings(**settings), plume.environments.threshold_of(threshold)
     made_from = {"threshold": at, "plume": plume.fingerprint, "plume_origin": plume.origin}
     made_from |= {"world": world.to_dict(), "model": assumed.to_dict(), "version": __version__}
-    return belief_heuristic(name, search_model(plume, at, assumed, world), made_from)
+    model, conditional = search_model(plume, at, assumed, world), conditional_chances(plume, at, assumed)
+    return belief_heuristic(name, model, made_from, conditional)
 
 
 def discounted_rewards(policy: BeliefPolicy, steps: int = 500, seed: int = 0, repeats: int = 1) -> np.ndarray:

@@ -29,6 +29,7 @@ class Beliefs:
     """Beliefs of n searches; those with the same history share one.
 
     ``who[i]`` is the belief of search i; belief k is ``cells[start[k] : start[k] + size[k]]``, with weights.
+    ``last[k]`` is its last observation; a blank before the first.
     """
 
     who: np.ndarray
@@ -36,6 +37,7 @@ class Beliefs:
     size: np.ndarray
     cells: np.ndarray
     weights: np.ndarray
+    last: np.ndarray
     action: np.ndarray
 
     def one(self, k: int) -> GridBelief:

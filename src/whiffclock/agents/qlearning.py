@@ -5,6 +5,11 @@
 with reward 1 for the move that enters the source region and -(1 - gamma) for any other. That move ends the episode, and
 its target does not bootstrap; the target of the last move of an episode that is cut after H steps does (R8). Learning
 rate and exploration fall linearly with the episode k. Ties go to the first of upwind, +y, -y, downwind (R9).
+
+Beyond the paper, a ``trace`` :math:`\\lambda > 0` replaces the target by the lambda-return (Peng & Williams 1996), for
+which an episode is learned from its end to its beginning:
+
+.. math:: R_t = r_t + \\gamma ((1 - \\lambda) \\max_a Q(s_{t+1}, a) + \\lambda R_{t+1})
 """
 
 from collections.abc import Callable
@@ -68,6 +73,7 @@ class Training:
         self._best = np.empty(task.memory.rows + N_ACTIONS, dtype=np.int64)
         self._top = np.empty(task.memory.rows)
         self._explored = np.empty(BLOCK, dtype=np.uint64)
+        self._path = np.empty(learning.horizon, dtype=np.uint64) if learning.trace else None
         self.world = whiffs.world(task.world)
         self.cells = start_cells(task.plume, task.threshold, task.world, learning.horizon)
         self.params = learning_params(task, whiffs.shape[0])
@@ -104,7 +110,7 @@ class Training:
         usage = self.usage if self.task.memory.modes > 1 else None
         learn(
             self.world, self.task.memory.tables, self.params, self.cells, self.q.reshape(-1), self._best, self._top,
-            self._explored, self.counters, self.episode, last, self.curve, cut, usage, clock_record,
+            self._explored, self.counters, self.episode, last, self.curve, cut, usage, clock_record, self._path,
         )  # fmt: skip
         self.episode = last
 

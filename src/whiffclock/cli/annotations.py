@@ -16,8 +16,6 @@ import typer
 
 #: Parameters as typer sees them, and a function from all given values to the value of this part.
 Part = tuple[list[Parameter], Callable[[dict[str, Any]], Any]]
-
-
 _METAVARS = {int: "N", int | None: "N", float: "X", float | None: "X", str: "NAME", list[str] | None: "NAME"}
 
 
@@ -45,7 +43,6 @@ class OptionSpec:
 
     metavar: str | None = None
     read: Callable[[str], Any] | None = None  # from text to value
-    write: Callable[[Any], str] = written  # the inverse, to show the default
     name: str = ""  # of the option, if it differs from that of the setting
     short: str = ""
     note: str = ""  # at the end of the description
@@ -107,7 +104,7 @@ def _option(name: str, kind: Any, default: Any, text: str, spec: OptionSpec, pan
     if get_origin(kind) is Literal:
         kind, metavar = str, "|".join(get_args(kind))
     if read is not None:
-        kind, default = (str | None, None) if default is None else (str, spec.write(default))
+        kind, default = (str | None, None) if default is None else (str, written(default))
     names = [f"--{name.replace('_', '-')}", spec.short] if default is not True else []
     about: dict[str, Any] = {"metavar": metavar, "help": text + spec.note, "rich_help_panel": panel}
     option = typer.Option(default, *filter(None, names), **about)

@@ -1,7 +1,5 @@
 """``whiffclock bayes``: the quasi-optimal Bayesian agent, and cheaper agents with the same belief."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -85,17 +83,22 @@ def evaluate(
 
     Example: whiffclock bayes evaluate sparse.npz --agent infotaxis -e sparse
     """
-    from whiffclock.agents.bayes import BeliefPolicy, belief_heuristic, search_model
+    from whiffclock.agents.bayes import BeliefPolicy, belief_heuristic, conditional_chances, search_model
 
     require(bool(policies or agent), "No policy was given; name files of solved policies, or agents with --agent.")
     field = plume.open()
     world = field.settle(world)
-    solved = ((path, BeliefPolicy.load(path)) for path in policies or [])
+    solved = [(path, BeliefPolicy.load(path)) for path in policies or []]
+    for path, policy in solved:
+        fits = assumed.likelihood == "independent" or policy.conditional is not None
+        again = f"solve again with --likelihood conditional, perhaps --start {path} --backups 0"
+        require(fits, f"The belief of {path} has independent likelihoods; {again}.")
     chosen = evaluation.in_environments(solved, field, environment)
     tests = [(path.stem, policy, threshold) for path, policy, threshold in chosen]
     for threshold in opt.thresholds_in(field, environment) if agent else []:
         model = search_model(field, threshold, assumed, world)
-        tests += [(name, belief_heuristic(name, model), threshold) for name in agent or []]
+        chances = conditional_chances(field, threshold, assumed)
+        tests += [(name, belief_heuristic(name, model, conditional=chances), threshold) for name in agent or []]
     results = evaluation.evaluated(tests, field, world, settings, engine)
     labels = [label for label, *_ in tests]
     if json:

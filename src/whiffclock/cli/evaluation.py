@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from whiffclock.policy import Policy
     from whiffclock.runs.engine import EngineSettings
 
-AnyPolicy = TypeVar("AnyPolicy", bound="Policy")
 Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policy files, or folders of them.")]
 
 
@@ -62,18 +61,17 @@ def evaluate(
         for name, (_, policy, _), result in zip(names, tests, tested, strict=True):
             write_npz(records / name, provenance(policy, result, world) | result.arrays())
     if json:
-        rows = zip(tests, tested, strict=True)
-        opt.print_json(
-            [{"file": str(file), "environment": one.environment, **one.to_dict()} for (file, *_), one in rows]
-        )
+        each = zip(tests, tested, strict=True)
+        rows = [{"file": str(file), "environment": one.environment, **one.to_dict()} for (file, *_), one in each]
+        opt.print_json(rows)
     else:
         show_table([f"{path.parent.name}/{path.stem}" for path, *_ in tests], tested, field, settings)
         warn_other_plume(field, [policy for _, policy in found], settings)
 
 
 def in_environments(
-    found: Iterable[tuple[Path, AnyPolicy]], field: Plume, environment: list[str] | None
-) -> Iterator[tuple[Path, AnyPolicy, float]]:
+    found: Iterable[tuple[Path, Policy]], field: Plume, environment: list[str] | None
+) -> Iterator[tuple[Path, Policy, float]]:
     """Each policy with the given thresholds, or with its own."""
     for path, policy in found:
         own = [] if policy.threshold is None else [policy.threshold]

@@ -1,12 +1,11 @@
 """Options that several commands share, and how their text is read."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,16 +14,17 @@ from rich.table import Table
 from rich.text import Text
 
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, changed_options
+from whiffclock.disk import require_replaceable, require_writable
 from whiffclock.environments import Environments, parse_environments
 from whiffclock.escapes import escaped
 from whiffclock.params import InputError, WorldSettings, require
 from whiffclock.plume.layouts import ReadSettings
+from whiffclock.progress import Bar
 from whiffclock.runs.engine import EngineError, EngineSettings
 from whiffclock.terminal import Terminal
 
 if TYPE_CHECKING:
     from whiffclock.plume import Plume
-    from whiffclock.progress import Bar
 
 #: Messages go to stderr, results to stdout, so that results can be piped.
 messages = Terminal(stderr=True)
@@ -51,15 +51,13 @@ def say(line: str) -> None:
 def require_new(path: Path | None, force: bool) -> None:
     """Refuse, before any work, to replace a file without --force, or to write where that is not possible."""
     if path is not None:
-        from whiffclock.disk import require_replaceable, require_writable
-
         if path.suffix != ".zarr":  # a folder
             require_replaceable(path)
         require(force or not path.exists(), f"{path} exists; choose another name, or replace it with --force.")
         require_writable(path.parent)
 
 
-def read_plume(path: Path | None, settings: ReadSettings) -> Plume:
+def read_plume(path: Path | None, settings: ReadSettings) -> "Plume":
     """The plume in a file, or the built-in one, which takes no settings."""
     from whiffclock.plume import builtin, files
 
@@ -82,7 +80,7 @@ def parse_whole_numbers(text: str, option: str, example: str) -> tuple[int, ...]
         raise InputError(f"{option} is {text!r}; it must be {count} whole numbers, such as {example}.") from error
 
 
-def thresholds_in(plume: Plume, names: list[str] | None) -> list[float]:
+def thresholds_in(plume: "Plume", names: list[str] | None) -> list[float]:
     """Thresholds from names of a plume's environments, or from numbers; all of its environments by default."""
     known = plume.environments
     return [known.threshold_of(name, "--environment") for name in names or known.required()]
@@ -118,12 +116,10 @@ class PlumeSettings:
 
     def __post_init__(self) -> None:
         require(self.part in ("all", "train", "test"), f"--part is {self.part!r}; it must be all, train or test.")
-        require(
-            0 < self.train_share < 1,
-            f"The share of the record to train on is {self.train_share:g}; it must lie between 0 and 1.",
-        )
+        share = f"The share of the record to train on is {self.train_share:g}"
+        require(0 < self.train_share < 1, f"{share}; it must lie between 0 and 1.")
 
-    def open(self) -> Plume:
+    def open(self) -> "Plume":
         """Read the plume."""
         plume = read_plume(self.plume, self.reading)
         return plume if self.part == "all" else plume.split(self.train_share)[self.part == "test"]
@@ -177,16 +173,12 @@ def readable(value: Any, form: str = "g") -> str:
 
 def print_json(value: Any) -> None:
     """JSON to stdout, unwrapped and uncoloured."""
-    import json
-
-    print(json.dumps(value, indent=2))
+    print(dumps(value, indent=2))
 
 
 @contextmanager
 def job_bar(folder: Path | None, unit: str) -> Iterator[Bar]:
     """Progress of jobs whose results go to ``folder``, if any. Ctrl-C and lost workers end it with a message."""
-    from whiffclock.progress import Bar
-
     try:
         with Bar(unit, messages, announce=True) as bar:
             yield bar
@@ -199,6 +191,4 @@ def job_bar(folder: Path | None, unit: str) -> Iterator[Bar]:
 
 def progress_bar(unit: str) -> Bar:
     """Progress on stderr."""
-    from whiffclock.progress import Bar
-
     return Bar(unit, messages)

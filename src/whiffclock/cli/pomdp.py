@@ -1,7 +1,5 @@
 """``whiffclock pomdp``: solve POMDPs from files; the solver, for other commands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +13,7 @@ from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.help import App
 from whiffclock.pomdp.settings import SolverSettings
+from whiffclock.progress import solver_report
 
 if TYPE_CHECKING:
     from whiffclock.pomdp.solver import Report, Solution
@@ -79,16 +78,14 @@ def with_budget(settings: SolverSettings) -> SolverSettings:
 
 
 @contextmanager
-def solving(what: str, settings: SolverSettings) -> Iterator[Report]:
+def solving(what: str, settings: SolverSettings) -> Iterator["Report"]:
     """Progress of a solver: a function that shows both bounds and the share of the budget used."""
-    from whiffclock.progress import solver_report
-
     with opt.progress_bar("") as bar:
         bar.begin(f"solving {what}", settings.seconds or settings.backups)
         yield solver_report(bar, settings)
 
 
-def explain(solution: Solution, settings: SolverSettings) -> None:
+def explain(solution: "Solution", settings: SolverSettings) -> None:
     """Print why a solver stopped early, or began with loose bounds."""
     if solution.ended == "interrupted":
         opt.say("whiffclock: stopped; the policy found so far is kept.")

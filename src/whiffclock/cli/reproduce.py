@@ -1,17 +1,16 @@
 """``whiffclock reproduce``: reproduce the paper."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+
+from rich import box
+from rich.table import Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from whiffclock.paper.reproduce import Written
 
 
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 def reproduce(
     *,
     profile: Annotated[
-        str, "quick, standard, paper or deep: 2, 8, 30 or 180 minutes on two cores.", OptionSpec("NAME")
+        str, "quick, standard, paper or deep: 2, 10, 40 or 190 minutes on two cores.", OptionSpec("NAME")
     ] = "quick",
-    only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1.", OptionSpec("IDS")] = None,
+    only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1,b1.", OptionSpec("IDS")] = None,
     plume: opt.PlumeFile,
     out: Annotated[Path, "Folder for report, figures and claims.", OptionSpec("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
@@ -30,12 +29,14 @@ def reproduce(
 ) -> None:
     """Reproduce the paper: train and evaluate agents, draw the figures, test the claims.
 
+    Figures b1 to b4 go beyond the paper: clock programs that are searched directly.
     Finished work is cached: after an interruption, the same command continues.
     The report is DIR/report.html, its datasets are in DIR/data.
 
     Example: whiffclock reproduce --profile standard --only fig3,fig7
     """
     from whiffclock.disk import require_writable
+    from whiffclock.paper.beyond.verdicts import headline
     from whiffclock.paper.ensembles import Study
     from whiffclock.paper.page.report import require_report
     from whiffclock.paper.profiles import profile_named
@@ -54,15 +55,14 @@ def reproduce(
         written = reproduce_into(out, study, figures, JobFolder(folder), pool, bar, engine.at_once)
     opt.messages.print(time_table(written))
     opt.out.print(claims_table(written.verdicts))
+    if (beyond := written.done.datasets.beyond) is not None and (told := headline(beyond)):
+        opt.out.print(told, highlight=False)
     files = f"claims: {out / 'claims.json'}   figures: {out / 'figures'}/"
     opt.out.print(f"Report: {written.page}   {files}", soft_wrap=True)
 
 
-def time_table(written: Written) -> Table:
+def time_table(written: "Written") -> Table:
     """Time by task, and how many results were cached or computed."""
-    from rich import box
-    from rich.table import Table
-
     done, account = written.done, written.done.account
     table = Table(title="Time by task", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("")

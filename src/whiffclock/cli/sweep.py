@@ -1,23 +1,22 @@
 """``whiffclock sweep``: train and test agents over a grid of settings, and draw the results."""
 
-from __future__ import annotations
-
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.table import Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.help import App, RunGroup
+from whiffclock.disk import require_replaceable, require_writable
 from whiffclock.params import require
+from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from whiffclock.runs.engine import EngineSettings
     from whiffclock.runs.jobs import JobStore
     from whiffclock.runs.sweep import Sweep
 
@@ -44,7 +43,6 @@ def run_sweep(
 
     Example: whiffclock sweep examples/clock_length.toml --dry-run
     """
-    from whiffclock.disk import require_replaceable, require_writable
     from whiffclock.netcdf import write_dataset
     from whiffclock.runs.jobs import JobFolder
     from whiffclock.runs.sweep import Sweep, results_in
@@ -85,7 +83,6 @@ def plot(
 
     Example: whiffclock sweep plot clock_length/sweep.nc --metric f+
     """
-    from whiffclock.disk import require_writable
     from whiffclock.drawing.pictures import arranged, write_picture
     from whiffclock.sweep_plots import METRICS, choose, draw_lines, draw_map, load_sweep
 
@@ -107,11 +104,8 @@ def parse_at(text: str) -> tuple[str, str]:
     return name.strip().replace(".", "_"), value.strip()
 
 
-def jobs_table(sweep: Sweep, store: JobStore, engine: EngineSettings) -> Table:
+def jobs_table(sweep: "Sweep", store: "JobStore", engine: EngineSettings) -> Table:
     """The grid, the number of jobs, and an estimate of time."""
-    from rich import box
-    from rich.table import Table
-
     from whiffclock.runs.sweep import estimate, labels, training
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))

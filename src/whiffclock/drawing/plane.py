@@ -1,7 +1,5 @@
 """The plane of the search: maps of the plume, paths that darken as the clock runs, and the measures of a path."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -61,6 +61,15 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.04, w_pad=0.04))
 
 
+def given_or_new(axes: Axes | None, width: float, height: float) -> Axes:
+    """The given axes, or those of a new figure of pyplot, size in inches."""
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots(figsize=(width, height), layout="constrained")
+    return axes
+
+
 def colours(names: Iterable[str]) -> dict[str, str]:
     """A colour for each environment, from dense to sparse; names of the paper have the paper's colours."""
     names = tuple(names)

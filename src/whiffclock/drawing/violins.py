@@ -1,7 +1,5 @@
 """Violins over weighted values."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -17,7 +17,7 @@ from whiffclock.evaluation import METRICS, Evaluation
 from whiffclock.paper import dataset as names
 from whiffclock.paper.dataset import Datasets, Need
 from whiffclock.paper.ensembles import Study
-from whiffclock.paper.kinds import KINDS, Kind
+from whiffclock.paper.kinds import KINDS, Kind, Kinds
 from whiffclock.path_metrics import GEOMETRY, TRUNCATIONS, geometry
 from whiffclock.plume.durations import mean_durations, transitions
 from whiffclock.plume.whiffs import Whiffs
@@ -37,8 +37,10 @@ BLANK_CONTOURS = (5, 10, 25, 50, 100, 200)
 class Collector:
     """Collects the results of a study in which everything in ``needs`` is finished."""
 
-    def __init__(self, study: Study, store: JobStore, needs: Collection[Need], figures: Sequence[str]) -> None:
-        self.study, self.store, self.needs, self.figures = study, store, needs, figures
+    def __init__(
+        self, study: Study, store: JobStore, needs: Collection[Need], figures: Sequence[str], kinds: Kinds = KINDS
+    ) -> None:
+        self.study, self.store, self.needs, self.figures, self.kinds = study, store, needs, figures, kinds
         self.names = list(study.environments)
         self.trained = {need.kind for need in needs}  # a test needs training, too
         self.agents = np.arange(study.profile.seeds)
@@ -48,7 +50,7 @@ class Collector:
         """All datasets that the needs allow for."""
         return Datasets(
             searches=self.searches(),
-            recoveries=self.recoveries() if names.SINGLE in self.trained else None,
+            recoveries=self.recoveries() if {names.SINGLE, names.SEARCHED} & self.trained else None,
             setting=self.setting() if self._at_home(names.SINGLE) and names.TWO in self.trained else None,
             usage=self.usage() if self._at_home(names.TWO) else None,
             branches=self.branches() if Need(names.BAYES, "branched") in self.needs else None,
@@ -92,7 +94,7 @@ class Collector:
         """Evaluation results."""
         study, profile = self.study, self.study.profile
         strata, length = np.arange(profile.snapshots), study.plume.field.shape[1]
-        kinds = {name: kind for name, kind in KINDS.items() if kind.tabled}
+        kinds = {name: kind for name, kind in self.kinds.items() if kind.tabled}
         places = {"kind": list(kinds), "trained": self.names, "tested": self.names}
         made = xr.Dataset(coords=places | {"agent": self.agents, "metric": list(METRICS), "stratum": strata})
         made = made.assign_coords(x=np.arange(length), sixth=np.arange(6), side=["lower", "upper"], angle=list(ANGLES))
@@ -131,14 +133,14 @@ class Collector:
     def _fill_cast(self, made: xr.Dataset) -> None:
         made["cast_angle"], made["cast_scan"] = _empty(made, ("tested",)), _empty(made, ("tested", "angle", "metric"))
         for name in self.names:
-            tests = KINDS[names.CAST].tests(self.study, name, name)
+            tests = self.kinds[names.CAST].tests(self.study, name, name)
             _put(made, "cast_angle", ANGLES[self._best(tests)], tested=name)
             _put(made, "cast_scan", [self._summary(job)["mean"] for job in tests], tested=name)
 
     def _fill_bayes(self, made: xr.Dataset) -> None:
         made["bound"] = _empty(made, ("tested", "side"))
         made["sampled"] = _empty(made, ("kind", "tested", "agent", "stratum", "metric"))
-        compared = [KINDS[kind] for kind in (names.SINGLE, names.CAST) if self._at_home(kind)]
+        compared = [self.kinds[kind] for kind in (names.SINGLE, names.SEARCHED, names.CAST) if self._at_home(kind)]
         for name in self.names:
             solved = self._get(self.study.solution(name)).made_from
             _put(made, "bound", [solved["lower"], solved["upper"]], tested=name)
@@ -165,7 +167,7 @@ class Collector:
     def recoveries(self) -> xr.Dataset:
         """Recovery paths of trained agents."""
         study, horizon = self.study, self.study.profile.horizon
-        ensembles = {name: kind for name, kind in KINDS.items() if kind.recovers}
+        ensembles = {name: kind for name, kind in self.kinds.items() if kind.recovers}
         who = {"ensemble": list(ensembles), "trained": self.names, "agent": self.agents}
         who |= {"mode": [names.MODE, names.MINUS, names.PLUS]}
         made = xr.Dataset(coords=who | {"truncation": list(TRUNCATIONS), "geometry": list(GEOMETRY)})
@@ -270,7 +272,7 @@ class Collector:
         return {
             "profile": numbers.pop("name"),
             "figures": list(self.figures),
-            "kinds": [kind.name for kind in KINDS.values() if kind.tabled],
+            "kinds": [kind.name for kind in self.kinds.values() if kind.tabled],
             "origin": plume.origin,
             "fingerprint": plume.fingerprint,
             "shape": list(plume.field.shape),
@@ -278,6 +280,7 @@ class Collector:
             "highest": plume.highest,
             "radius": study.world.radius,
             **numbers,
+            "programs": profile.programs or profile.seeds,
             "epsilon_decay": profile.learning.epsilon_decay,
             "searches": len(every),
             "bayes_starts": len(sample(every, profile.bayes_starts)),

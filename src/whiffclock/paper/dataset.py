@@ -1,4 +1,7 @@
-"""The datasets behind figures and claims: two large ones, and three small ones for figs. 1, 6 and 8.
+"""The datasets behind figures and claims: two large ones, and four small ones for figs. 1, 6, 8 and B2.
+
+What goes beyond the paper (:mod:`whiffclock.paper.beyond`) has datasets of its own, in ``beyond``: searches and
+recoveries of other kinds of agents, tested after the half of the record in which programs were searched, and memories.
 
 Everything has a name: dimensions and coordinates, never positions. NaN marks missing values.
 
@@ -20,8 +23,8 @@ agents whose clock has two modes in name only, since both follow the same path.
 - ``share[kind, trained, tested, agent]``: share of test decisions in the sparsest mode (Q+)
 - ``tau[trained]``: tau of the two-Q agents
 - ``training_share[trained, agent]``: share of the two-Q agents' training decisions in Q+
-- ``sampled[kind, tested, agent, stratum, metric]``: single-Q agents and cast-and-surge, only over the starts of the
-  Bayesian agent
+- ``sampled[kind, tested, agent, stratum, metric]``: single-Q agents, searched clocks and cast-and-surge, only over the
+  starts of the Bayesian agent
 - ``cast_angle[tested]``: best half-angle of cast-and-surge, in degrees
 - ``cast_scan[tested, angle, metric]``: means at all angles
 - ``bound[tested, side]``: lower and upper bound on the value of the Bayesian POMDP
@@ -72,13 +75,21 @@ For fig. 8: forced blanks of the Bayesian agent.
 - ``weight[branch]``: probability of its blanks
 - ``trial[branch]``: search that it was split off from
 - ``environment[branch]``: environment of that search
+
+memories
+--------
+For fig. B2: agents with memories of different sizes; ``how`` is "searched" or "Q-learned".
+
+- ``mean[how, memory, trained, replica, metric]``: means over all starts, in the environment of training
+- ``family[memory]``: clock, modes (a clock with several), window or controller
+- ``states[memory]``: number of states
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -94,6 +105,9 @@ from whiffclock.path_metrics import MAIN_TRUNCATION
 SINGLE, TWO, HEURISTIC = "single-Q", "two-Q", "2Q^h"
 MINUS_ONLY, PLUS_ONLY, CAST, BAYES = "Q- only", "Q+ only", "cast-and-surge", "Bayesian"
 LONGER, SAME_PATH, SCAN = "single-Q, twice as long", "two modes, same path", "tau scan"
+SEARCHED, SEARCHED_TWO, ROBUST = "searched clock", "searched clock, 2 modes", "searched clock, robust"
+#: How a program was found, in the dataset of memories.
+BY_SEARCH, BY_LEARNING = "searched", "Q-learned"
 #: Agents of each kind and environment in the paper.
 PAPER_AGENTS = 20
 _ENVIRONMENTS = ("environment", "trained", "tested")
@@ -103,6 +117,8 @@ _ANY_OWN, _ANY_COMMON = "any time, start region from own threshold", "any time, 
 CONDITIONS = {name: name for name in (_WHIFF_OWN, _WHIFF_COMMON, _ANY_OWN)} | {_ANY_COMMON: SINGLE}
 #: The modes of single-Q agents, and of two-Q agents.
 MODE, MINUS, PLUS = "Q", "Q-", "Q+"
+#: Facts that the datasets of the paper and those beyond it share.
+_OF_RUN = ("profile", "fingerprint", "environments", "version")
 #: Dimensions of the variables that a dataset always has.
 _AGENTS = ("kind", "trained", "tested", "agent")
 _PATHS = ("ensemble", "trained", "agent", "mode")
@@ -126,6 +142,9 @@ VARIABLES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "branches": {
         "geometry_of": ("branch", "geometry"), "weight": ("branch",), "trial": ("branch",), "environment": ("branch",),
+    },
+    "memories": {
+        "mean": ("how", "memory", "trained", "replica", "metric"), "family": ("memory",), "states": ("memory",),
     },
 }  # fmt: skip
 
@@ -188,6 +207,14 @@ class Datasets:
     setting: xr.Dataset | None = None
     usage: xr.Dataset | None = None
     branches: xr.Dataset | None = None
+    memories: xr.Dataset | None = None
+    beyond: Datasets | None = None
+
+    @property
+    def parts(self) -> dict[str, xr.Dataset]:
+        """The datasets that there are, by name, without those beyond the paper."""
+        found = {name: getattr(self, name) for name in VARIABLES}
+        return {name: dataset for name, dataset in found.items() if dataset is not None}
 
     def __getitem__(self, name: str) -> xr.Dataset:
         dataset = getattr(self, name)
@@ -205,26 +232,33 @@ class Datasets:
         return Environments(self.facts["environments"])
 
     def save(self, folder: Path) -> list[Path]:
-        """Write ``<folder>/searches.nc`` and so on; returns the files."""
-        found = {f"{field.name}.nc": getattr(self, field.name) for field in fields(self)}
-        made = {folder / name: dataset for name, dataset in found.items() if dataset is not None}
+        """Write ``<folder>/searches.nc`` and so on, and ``<folder>/beyond/``; returns the files."""
+        made, inner = {folder / f"{name}.nc": dataset for name, dataset in self.parts.items()}, folder / "beyond"
         for path, dataset in made.items():
             write_dataset(path, dataset.assign_attrs(dataset=path.stem, facts=self.searches.attrs["facts"]))
-        for name in found.keys() - {path.name for path in made}:
-            (folder / name).unlink(missing_ok=True)  # of an earlier run with other figures
-        return list(made)
+        more = [] if self.beyond is None else self.beyond.save(inner)
+        for place in (folder, *([inner] if self.beyond is None else [])):
+            for path in {place / f"{name}.nc" for name in VARIABLES} - made.keys():
+                path.unlink(missing_ok=True)  # of an earlier run with other figures
+        return [*made, *more]
 
     @classmethod
     def load(cls, folder: Path) -> Datasets:
         """Inverse of :meth:`save`."""
         require((folder / "searches.nc").is_file(), f"There are no datasets of a run in {folder}.")
-        files = {field.name: folder / f"{field.name}.nc" for field in fields(cls)}
+        files = {name: folder / f"{name}.nc" for name in VARIABLES}
         found = {name: _read(path) for name, path in files.items() if path.is_file()}
         facts = found["searches"].attrs["facts"]
         for name, dataset in found.items():
             same = dataset.attrs["facts"] == facts
             require(same, f"{files[name]} and searches.nc beside it are of different runs; reproduce or export again.")
-        return cls(**found)
+        inner = folder / "beyond"
+        made = cls(**found, beyond=cls.load(inner) if (inner / "searches.nc").is_file() else None)
+        if made.beyond is not None:
+            told = made.beyond.facts
+            same = SEARCHED in told["kinds"] and all(told[name] == made.facts[name] for name in _OF_RUN)
+            require(same, f"The datasets in {folder} and {inner} are of different runs; reproduce or export again.")
+        return made
 
 
 def _read(path: Path) -> xr.Dataset:
@@ -250,14 +284,12 @@ def _read(path: Path) -> xr.Dataset:
 
 def in_order(data: Datasets) -> Datasets:
     """The same with environments from dense to sparse, and numbers (agents, strata, cells) ascending."""
-    found = {field.name: getattr(data, field.name) for field in fields(data)}
-    names = list(data.environments)
+    found, names = data.parts, list(data.environments)
     for name, dataset in found.items():
-        if dataset is not None:
-            numbered = [index for index in dataset.indexes if dataset[index].dtype.kind in "iuf"]
-            named = {index: names for index in _ENVIRONMENTS if index in dataset.indexes}
-            found[name] = dataset.sortby(numbered).sel(named)
-    return Datasets(**found)
+        numbered = [index for index in dataset.indexes if dataset[index].dtype.kind in "iuf"]
+        named = {index: names for index in _ENVIRONMENTS if index in dataset.indexes}
+        found[name] = dataset.sortby(numbered).sel(named)
+    return Datasets(**found, beyond=None if data.beyond is None else in_order(data.beyond))
 
 
 def in_each(names: Iterable[str], measure: Callable[[str], float]) -> xr.DataArray:

@@ -52,6 +52,11 @@ class Study:
         """The paper's world, in which all policies are tested."""
         return self.plume.settle()
 
+    @property
+    def evaluation(self) -> EvaluationSettings:
+        """How policies are tested."""
+        return EvaluationSettings(snapshots=self.profile.snapshots, horizon=self.profile.horizon)
+
     def train(
         self, environment: str, taus: tuple[int, ...], learning: LearningSettings, world: WorldSettings, seeds: int
     ) -> list[Job]:
@@ -123,9 +128,8 @@ class Study:
 
     def tests(self, policies: Iterable[Job], environment: str, sampled: int | None = None) -> list[Evaluate]:
         """Evaluations of some policies in an environment."""
-        settings = EvaluationSettings(snapshots=self.profile.snapshots, horizon=self.profile.horizon)
         place = self.plume.fingerprint, self.environments[environment], self.world
-        return [Evaluate(policy, *place, settings, sampled) for policy in policies]
+        return [Evaluate(policy, *place, self.evaluation, sampled) for policy in policies]
 
     def with_taus(self, store: JobStore) -> Study:
         """The study after its scan of tau is done: with the tau of each environment."""

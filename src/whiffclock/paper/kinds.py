@@ -6,10 +6,10 @@ training, and what is done with them. Jobs, datasets, tables and legends follow 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from whiffclock.paper import dataset as ds
 from whiffclock.paper.dataset import Need
@@ -45,7 +45,7 @@ class Kind:
     """
 
     name: str
-    policies: Callable[[Study, str], Sequence[Job]]
+    policies: Callable[[Any, str], Sequence[Job]]
     label: str = ""
     after: str = ""
     drawn: Literal["", "box", "line"] = ""
@@ -61,7 +61,9 @@ class Kind:
         return study.tests(self.policies(study, trained), tested, sampled)
 
 
-#: All kinds by name, in the order of the datasets.
+#: Kinds by name, in the order of the datasets.
+Kinds = Mapping[str, Kind]
+#: Those of the paper.
 KINDS: dict[str, Kind] = {}
 
 
@@ -91,13 +93,13 @@ for _kind in (
     add_kind(_kind)
 
 
-def jobs(study: Study, needs: Iterable[Need]) -> list[Job]:
+def jobs(study: Study, needs: Iterable[Need], kinds: Kinds = KINDS) -> list[Job]:
     """The jobs behind what figures need."""
-    return [job for need in needs for environment in study.environments for job in _jobs(study, need, environment)]
+    places = study.environments
+    return [job for need in needs for place in places for job in _jobs(study, need, place, kinds[need.kind])]
 
 
-def _jobs(study: Study, need: Need, trained: str) -> Sequence[Job]:
-    kind = KINDS[need.kind]
+def _jobs(study: Study, need: Need, trained: str, kind: Kind) -> Sequence[Job]:
     if need.how == "trained":
         return kind.policies(study, trained)
     if need.how == "branched":
@@ -107,13 +109,13 @@ def _jobs(study: Study, need: Need, trained: str) -> Sequence[Job]:
     return [job for tested in study.environments if tested != trained for job in kind.tests(study, trained, tested)]
 
 
-def with_scan(needs: Iterable[Need]) -> list[Need]:
+def with_scan(needs: Iterable[Need], kinds: Kinds = KINDS) -> list[Need]:
     """Needs, each once; first those that others depend on."""
     every = list(needs)
-    before = [Need(KINDS[need.kind].after, "trained") for need in every if KINDS[need.kind].after]
+    before = [Need(kinds[need.kind].after, "trained") for need in every if kinds[need.kind].after]
     return list(dict.fromkeys([*before, *every]))
 
 
-def kinds_needed_by(figure: str) -> list[Need]:
+def kinds_needed_by(figure: str, kinds: Kinds = KINDS) -> list[Need]:
     """What a figure needs of kinds that name it."""
-    return [Need(kind.name, kind.needs[figure]) for kind in KINDS.values() if figure in kind.needs]
+    return [Need(kind.name, kind.needs[figure]) for kind in kinds.values() if figure in kind.needs]

@@ -2,16 +2,16 @@
 
 The work of a profile is counted in searches (episodes of training, searches of an evaluation). One core does about
 :data:`~whiffclock.runs.jobs.SEARCHES_PER_SECOND` of them on the built-in plume: about 8 seconds for an agent of
-3,000,001 episodes. A whole reproduction, with the Bayesian agent and the report, on two cores (calculated from that
-speed but for the first):
+3,000,001 episodes. A whole reproduction, with the Bayesian agent, what is beyond the paper and the report, on two cores
+(calculated from that speed):
 
 ========  ======  =========  =============  =======
 profile   agents  episodes   searches       time
 ========  ======  =========  =============  =======
-quick     162     300,000    52 million     1.5 min
-standard  228     1,200,000  241 million    8 min
-paper     488     3,000,001  1,401 million  30 min
-deep      1,928   3,000,001  5,799 million  3 h
+quick     170     300,000    67 million     2 min
+standard  252     1,200,000  335 million    10 min
+paper     532     3,000,001  1,780 million  40 min
+deep      1,972   3,000,001  6,203 million  3 h
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau have fewer episodes, a few others twice as many; a training of any length keeps the shape of
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from whiffclock.memory import clock
+from whiffclock.paper.beyond.memories import MEMORIES
 from whiffclock.params import Count, InputError, LearningSettings, Settings, require
 from whiffclock.runs.training import TAUS
 
@@ -45,14 +46,21 @@ class Profile(Settings):
     horizon: int = 500  # H: number of clock states, and the longest search
     start_seeds: int | None = None  # agents per environment and initial condition (R10); by default as many as seeds
     long_seeds: int = 0  # agents per environment that are trained for twice the episodes, to test convergence
+    programs: int | None = None  # searched programs per kind and environment; by default as many as seeds
+    candidates: Count = 1_000  # that a search over programs tries
+    program_snapshots: Count = 2  # to start from per cell in these searches
+    memories: tuple[str, ...] = tuple(MEMORIES)  # of the memory-reward curve
+    memory_seeds: Count = 1  # agents per memory and environment in it
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("start_seeds", "long_seeds"):
+        for name in ("start_seeds", "long_seeds", "programs"):
             few = getattr(self, name) or 0
             require(0 <= few <= self.seeds, f"{name} is {few}; it must lie between 0 and seeds, {self.seeds}.")
         require(len(self.taus) > 0, "The scan of tau has no values; it needs at least one.")
         clock(self.horizon, self.taus)
+        for name in self.memories:
+            require(name in MEMORIES, f"There is no memory {name!r}; choose from {', '.join(MEMORIES)}.")
 
     @property
     def learning(self) -> LearningSettings:

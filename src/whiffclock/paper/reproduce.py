@@ -10,16 +10,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from whiffclock.paper.beyond.collect import BeyondCollector
+from whiffclock.paper.beyond.study import KINDS as BEYOND_KINDS
+from whiffclock.paper.beyond.study import Beyond
 from whiffclock.paper.claims import Verdict, judge
 from whiffclock.paper.collect import Collector
 from whiffclock.paper.dataset import SCAN, Datasets, Need, trained
 from whiffclock.paper.ensembles import Study
-from whiffclock.paper.figures import FIGURES, drawing
-from whiffclock.paper.kinds import jobs, kinds_needed_by, with_scan
+from whiffclock.paper.figures import BEYOND, FIGURES, drawing, known
+from whiffclock.paper.kinds import KINDS, Kinds, jobs, kinds_needed_by, with_scan
 from whiffclock.paper.page.report import write_report
 from whiffclock.params import require
 from whiffclock.progress import Bar
-from whiffclock.runs.jobs import ONE_THREAD, Account, Engine, JobMemory, JobStore, Tick, execute, missing, work_in
+from whiffclock.runs.jobs import ONE_THREAD, Account, Engine, Job, JobMemory, JobStore, Tick, execute, missing, work_in
 
 
 @dataclass(frozen=True)
@@ -33,22 +36,49 @@ class Reproduction:
 
 
 def parse_figures(text: str | None) -> list[str]:
-    """``"fig3,s1"`` to ids, in the order of the paper; all of them by default."""
+    """``"fig3,s1"`` to ids, in the order of the report; all of them by default."""
+    every = list(known())
     if text is None:
-        return list(FIGURES)
+        return every
     asked = [word.strip() for word in text.split(",") if word.strip()]
-    known = bool(asked) and {*asked} <= {*FIGURES}
-    require(known, f"--only is {text!r}; it must be figures among {', '.join(FIGURES)}, separated by commas.")
-    return [figure for figure in FIGURES if figure in asked]
+    right = bool(asked) and {*asked} <= {*every}
+    require(right, f"--only is {text!r}; it must be figures among {', '.join(every)}, separated by commas.")
+    return [figure for figure in every if figure in asked]
 
 
 #: The trainings from which tau is chosen.
 _SCAN = trained(SCAN)
 
 
-def needs_of(figures: Sequence[str]) -> list[Need]:
+def needs_of(figures: Sequence[str], kinds: Kinds = KINDS) -> list[Need]:
     """What figures need, each once; with the scan of tau, if any of it depends on tau."""
-    return with_scan(need for figure in figures for need in (*drawing(figure).NEEDS, *kinds_needed_by(figure)))
+    found = (need for figure in figures for need in (*drawing(figure).NEEDS, *kinds_needed_by(figure, kinds)))
+    return with_scan(found, kinds)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The paper, or what is beyond it: its jobs, its kinds of agents, and which of its figures are asked for."""
+
+    study: Study
+    kinds: Kinds
+    figures: list[str]
+
+    @property
+    def needs(self) -> list[Need]:
+        """What its figures need."""
+        return needs_of(self.figures, self.kinds)
+
+    def jobs(self, *, scan: bool) -> list[Job]:
+        """The jobs behind its figures: those of the scan of tau, or all others."""
+        return jobs(self.study, (need for need in self.needs if (need in _SCAN) == scan), self.kinds)
+
+
+def parts_of(study: Study, figures: Sequence[str]) -> list[Part]:
+    """The paper, and what is beyond it."""
+    other = Beyond(study.plume, study.profile, study.taus)
+    both = (study, KINDS, FIGURES), (other, BEYOND_KINDS, BEYOND)
+    return [Part(one, kinds, [figure for figure in figures if figure in own]) for one, kinds, own in both]
 
 
 def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int, int]:
@@ -56,12 +86,12 @@ def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int,
 
     Until tau is chosen, trainings that depend on it are counted with any tau; their work is the same.
     """
-    needs = needs_of(figures)
-    if {*_SCAN} <= {*needs}:
-        unknown = missing(jobs(study, _SCAN), store)
-        study = replace(study, taus=dict.fromkeys(study.environments, study.profile.taus[0]))
-        study = study if unknown else study.with_taus(store)
-    every = jobs(study, needs)
+    parts = parts_of(study, figures)
+    scan = [job for part in parts for job in part.jobs(scan=True)]
+    if scan:
+        any_tau = replace(study, taus=dict.fromkeys(study.environments, study.profile.taus[0]))
+        parts = parts_of(any_tau if missing(scan, store) else study.with_taus(store), figures)
+    every = scan + [job for part in parts for job in part.jobs(scan=False)]
     total = work_in(missing(every, JobMemory()), study.plume)
     return total, total - work_in(missing(every, store), study.plume)
 
@@ -81,19 +111,22 @@ def reproduce(
     """
     start = time.perf_counter()
     say = say or (lambda text: None)
-    account, needs = Account(), needs_of(figures)
+    account, parts = Account(), parts_of(study, figures)
     for threshold in study.environments.values():  # bad input is found before any work is done
         study.plume.starts(threshold, study.world)
-    if {*_SCAN} <= {*needs}:
+    if scan := [job for part in parts for job in part.jobs(scan=True)]:
         say("choosing tau")
-        execute(jobs(study, _SCAN), study.plume, store, engine, progress, account)
-        study = study.with_taus(store)
+        execute(scan, study.plume, store, engine, progress, account)
+        parts = parts_of(study.with_taus(store), figures)
     say("training and evaluating")
-    others = jobs(study, (need for need in needs if need not in _SCAN))
-    execute(others, study.plume, store, engine, progress, account)
+    execute([job for part in parts for job in part.jobs(scan=False)], study.plume, store, engine, progress, account)
     say("collecting datasets")
     before = time.perf_counter()
-    datasets = Collector(study, store, needs, figures).datasets()
+    paper, other = parts
+    datasets = Collector(paper.study, store, paper.needs, paper.figures).datasets()
+    if other.figures:
+        found = BeyondCollector(other.study, store, other.needs, other.figures, other.kinds)
+        datasets = replace(datasets, beyond=found.datasets())
     now = time.perf_counter()
     return Reproduction(datasets, account, now - before, now - start)
 

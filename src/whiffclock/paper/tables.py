@@ -1,9 +1,6 @@
 """Tables of claims for a terminal of 80 columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.table import Table
@@ -11,17 +8,13 @@ from rich.text import Text
 
 from whiffclock.drawing.tables import add_row, plain_table
 from whiffclock.formatting import number, shared_form, span
-
-if TYPE_CHECKING:
-    from whiffclock.paper.claims import Verdict
+from whiffclock.paper.claims.verdict import SIGNS, Verdict
 
 _COLOURS = {"holds": "green", "does not hold": "red", "undecided": "yellow", "not tested": "bright_black"}
 
 
 def claims_table(verdicts: Sequence[Verdict]) -> Group:
     """One line per claim, with the number of its parts that hold; then the weakest part of each that does not hold."""
-    from whiffclock.paper.claims.verdict import SIGNS
-
     caption = "All parts, with their numbers and intervals, are in the report."
     table, failed = plain_table("Claims", caption, "", "claim", "parts", "verdict"), _failed(verdicts)
     table.columns[1].no_wrap = False

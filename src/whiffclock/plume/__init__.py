@@ -1,7 +1,5 @@
 """Plumes: odor fields, their files, and their whiffs."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

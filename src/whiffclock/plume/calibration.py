@@ -100,11 +100,9 @@ class Target(Settings):
         ordered = np.minimum.accumulate(maps)
         excess = maps - ordered
         k, x, y = np.unravel_index(np.argmax(excess), excess.shape)
-        require(
-            excess.max() <= CROSSING,
-            f"The target has more whiffs at {self.thresholds[k]:g} than at a lower threshold {along[x]} cells downwind "
-            f"and {y - source[1]} across, by {excess.max():.2g}; a higher threshold cannot have more.",
-        )
+        where = f"{along[x]} cells downwind and {y - source[1]} across, by {excess.max():.2g}"
+        more = f"The target has more whiffs at {self.thresholds[k]:g} than at a lower threshold {where}"
+        require(excess.max() <= CROSSING, f"{more}; a higher threshold cannot have more.")
         return ordered
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, require_npy
+from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, require_digest, require_npy
 from whiffclock.disk import reading
 from whiffclock.environments import NONE, parse_environments
 from whiffclock.hdf5 import DEEPEST, require_hdf5
@@ -53,6 +53,8 @@ def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
     name = choose_key(path, key or "field", arrays)
     if name != "field":
         return Found(str(path), arrays[name], shape_axes(arrays[name].shape))
+    if "fingerprint" in arrays:  # which does not cover the origin
+        require_digest(arrays, path, "whiffclock plume")
     return Found(str(path), arrays["field"], "txy", **_source_and_origin(path, arrays))
 
 

@@ -8,8 +8,6 @@ A field that is small after these steps is loaded. A larger one stays in its fil
 read, so that gigabytes are thresholded in little memory.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import uuid
@@ -57,11 +55,9 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
         as_stored = ReadSettings(key=settings.key, environments=settings.environments)
         if found.fingerprint:
             here = (plume if settings == as_stored else _plume(path, found, as_stored)).fingerprint
-            require(
-                here == found.fingerprint,
-                f"{path} is damaged, or was changed after it was written: its values have the fingerprint {here}, "
-                f"not {found.fingerprint}; export it again.",
-            )
+            changed = f"{path} is damaged, or was changed after it was written"
+            why = f"its values have the fingerprint {here}, not {found.fingerprint}"
+            require(here == found.fingerprint, f"{changed}: {why}; export it again.")
         if not isinstance(plume.field, np.ndarray):
             files.pop_all()  # it stays in its file
         return plume
@@ -103,7 +99,7 @@ def _opener(path: Path) -> Callable[[Path, str | None, ExitStack], Found]:
     raise InputError(f"{path} is not a readable plume file ({KINDS}): it {begin if start else 'is empty'}.")
 
 
-def _moved_source(path: Path, found: Found, reader: Reader) -> tuple[int, int]:
+def _moved_source(path: Path, found: Found, reader: "Reader") -> tuple[int, int]:
     """The source in the cells of the field: what the file says, or the upwind end in the middle of the width."""
     x, y = found.source or (0, found.values.shape[reader.axes.index("y")] // 2)
     moved = (x - reader.crop[0]) // reader.settings.downsample, (y - reader.crop[2]) // reader.settings.downsample
@@ -112,7 +108,7 @@ def _moved_source(path: Path, found: Found, reader: Reader) -> tuple[int, int]:
     return moved
 
 
-def _what_was_done(reader: Reader) -> str:
+def _what_was_done(reader: "Reader") -> str:
     """The steps that changed the field, for its origin."""
     how = reader.settings
     steps = [

@@ -19,11 +19,10 @@ def toy_plume(snapshots: int = 2598, length: int = 123, width: int = 27, seed: i
 
     ``rate`` is the number of particles released per snapshot.
     """
-    require(
-        snapshots >= 2 and length >= 1 and width >= 1 and rate >= 1,
-        f"A toy plume of {snapshots} snapshots of {length} x {width} cells with {rate} particles per "
-        "snapshot cannot be made; two snapshots, one cell and one particle are the least.",
-    )
+    size = f"{snapshots} snapshots of {length} x {width} cells with {rate} particles per snapshot"
+    least = "two snapshots, one cell and one particle are the least"
+    enough = snapshots >= 2 and length >= 1 and width >= 1 and rate >= 1
+    require(enough, f"A toy plume of {size} cannot be made; {least}.")
     require_range("The seed", seed, 0)
     require_memory(4 * snapshots * length * width, "A plume of this size")
     rng = np.random.default_rng(seed)

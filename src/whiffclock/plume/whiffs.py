@@ -8,7 +8,7 @@ paper's field, which stays in a core's cache while agents learn.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
@@ -73,6 +73,25 @@ class Whiffs:
         for t in range(self.words.shape[2]):
             counts += self.snapshot(t)
         return counts / self.words.shape[2]
+
+    def conditional(self, moves: Sequence[tuple[int, int]], prior: float) -> np.ndarray:
+        """float[move, previous, x, y]: probability of a whiff, given a blank (0) or a whiff (1) one snapshot before.
+
+        The observation before was made at the cell without the move, ``(x - dx, y - dy)``; off the grid it is a blank.
+        To the counts of each, ``prior`` snapshots are added in which the cell has whiffs as often as in all the record.
+        """
+        snapshots, length, width = self.shape
+        now, (before, both) = np.zeros((length, width)), np.zeros((2, len(moves), length, width))
+        for t in range(1, snapshots):
+            there, here = np.pad(self.snapshot(t - 1), 1), self.snapshot(t)
+            now += here
+            for i, (dx, dy) in enumerate(moves):
+                was = there[1 - dx : 1 - dx + length, 1 - dy : 1 - dy + width]
+                before[i] += was
+                both[i] += was & here
+        whiffs = np.stack([now - both, both], axis=1)
+        times = np.stack([snapshots - 1 - before, before], axis=1)
+        return (whiffs + prior * self.probability()) / (times + prior)
 
 
 def threshold_field(field: Field, threshold: float, source: tuple[int, int]) -> Whiffs:

@@ -145,9 +145,8 @@ class BlockModel:
         begins = np.flatnonzero(np.diff(outcome, prepend=-1))
         action, observation = np.divmod(outcome[begins], len(tables.observations))
         following = joint.following[mine]
-        edges = Edges(
-            action, observation, self._home[following[begins]], np.searchsorted(action, np.arange(self.n_actions + 1))
-        )
+        first = np.searchsorted(action, np.arange(self.n_actions + 1))
+        edges = Edges(action, observation, self._home[following[begins]], first)
         matrices = np.append(begins, len(mine)), row, self._place[following], joint.chance[mine]
         return self._packed(own, tables.reward[:, own], edges, matrices)
 
@@ -235,9 +234,8 @@ def to_pieces(model: BlockModel, vectors: Vectors) -> list[PartialVector]:
     for action in range(model.n_actions) if rest else ():
         parts = [vectors.array(k)[vectors.actions(k) == action] for k in rest]
         for i in range(max(map(len, parts))):
-            pieces.append(
-                PartialVector(states, np.concatenate([part[min(i, len(part) - 1)] for part in parts]), action)
-            )
+            joined = np.concatenate([part[min(i, len(part) - 1)] for part in parts])
+            pieces.append(PartialVector(states, joined, action))
     return pieces
 
 

@@ -9,8 +9,6 @@ Beliefs are lists of cells; the work is in :mod:`whiffclock.pomdp.belief`. Alpha
 precision.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -134,10 +132,10 @@ class GridSearch:
         total = weights.sum()
         return GridBelief(belief.cells, weights / total) if total > 0 else belief
 
-    def vectors(self, until: float = math.inf) -> GridVectors:
+    def vectors(self, until: float = math.inf) -> "GridVectors":
         return GridVectors(self)
 
-    def upper(self, until: float = math.inf) -> GridUpper:
+    def upper(self, until: float = math.inf) -> "GridUpper":
         return GridUpper(self)
 
     @cached_property

@@ -29,8 +29,6 @@ Upper, the upper bound
 Both bounds count additions in a ``stamp``, so that nothing is compared twice. ``bytes`` is the memory they take.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 

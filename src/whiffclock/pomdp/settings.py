@@ -5,8 +5,6 @@ from typing import Annotated, Literal
 
 from whiffclock.params import NOT_NEGATIVE, Settings, Valid, require_range
 
-Sampling = Literal["mixed", "published", "policy"]
-
 
 @dataclass(frozen=True)
 class SolverSettings(Settings):
@@ -28,7 +26,9 @@ class SolverSettings(Settings):
         Valid("The memory limit is {} MB", gt=0),
     ] = 1000.0
     sampling: Annotated[
-        Sampling, "How beliefs are sampled.", Valid("The sampling is {}", must="be mixed, published or policy")
+        Literal["mixed", "published", "policy"],
+        "How beliefs are sampled.",
+        Valid("The sampling is {}", must="be mixed, published or policy"),
     ] = "mixed"
     seed: Annotated[int, "Seed of the observations that are drawn.", NOT_NEGATIVE] = 0
 

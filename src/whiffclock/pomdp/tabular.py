@@ -12,13 +12,11 @@ import scipy.sparse as sp
 
 from whiffclock.params import require, require_memory
 
+#: Allowed deviation of a sum of probabilities from one, since files print few digits; readers then rescale them.
 SUM_TOLERANCE = 1e-4
-"""Allowed deviation of a sum of probabilities from one, since files print few digits; readers then rescale them."""
-
-_LARGEST_REWARD = 1e100
-
+#: The condition on a discount, as the end of a sentence.
 DISCOUNT = "it must lie between 0 and 1; for a task without discounting choose one close to 1, such as 0.999."
-"""The condition on a discount, as the end of a sentence."""
+_LARGEST_REWARD = 1e100
 
 
 @dataclass(frozen=True)

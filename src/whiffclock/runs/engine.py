@@ -6,8 +6,6 @@ Threads are the default. The kernels release the interpreter's lock, so threads 
 plume, and need no start-up. Processes and Dask workers are in :mod:`whiffclock.runs.remote`.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import threading
@@ -68,7 +66,7 @@ class EngineSettings(Settings):
         """Number of local workers."""
         return self.workers or cores()
 
-    def open(self, say: Say = lambda line: None) -> AbstractContextManager[Engine]:
+    def open(self, say: Say = lambda line: None) -> AbstractContextManager["Engine"]:
         """The engine, for any number of calls; ``say`` is called with lines for the user, such as an address."""
         from whiffclock.runs import jobs, remote
 

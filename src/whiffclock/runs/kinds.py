@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.agents.bayes import QUASI_OPTIMAL, BeliefPolicy, quasi_optimal, search_model
+from whiffclock.agents.bayes import QUASI_OPTIMAL, BeliefPolicy, conditional_chances, quasi_optimal, search_model
 from whiffclock.agents.castsurge import NAME, cast_and_surge
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q, one_mode
 from whiffclock.agents.qlearning import Task, train
@@ -300,7 +300,8 @@ class Solve(Job):
         made_from = {name: one.to_dict() if isinstance(one, Settings) else one for name, one in settings.items()}
         made_from |= {"plume_origin": plume.origin, "environment": plume.environments.name_of(self.threshold)}
         made_from |= {name: one for name, one in solution.to_dict().items() if name != "seconds"}  # it varies
-        return quasi_optimal(model, solution.vectors, made_from), solution
+        conditional = conditional_chances(plume, self.threshold, self.model)
+        return quasi_optimal(model, solution.vectors, made_from, conditional), solution
 
     def unpack(self, arrays: Arrays, plume: Plume, path: Path) -> BeliefPolicy:
         return BeliefPolicy.from_arrays(arrays, path)

@@ -5,8 +5,6 @@ for later jobs: about a megabyte each for the built-in plume. It sends back the 
 stores. Scheduling, work stealing and retries are left to the pool or to Dask.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

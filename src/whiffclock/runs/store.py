@@ -6,8 +6,6 @@ and the number of the format make the key. Each file ends with a label that repe
 index, and files can be copied from one to another.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -19,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 import numpy as np
 
@@ -66,7 +64,7 @@ class Label:
         return f"{self.identity}\n{_ENCODER.encode({'version': self.version})}"
 
     @classmethod
-    def from_text(cls, text: str) -> Label:
+    def from_text(cls, text: str) -> Self:
         """Inverse of :meth:`to_text`; the description is plain already, which would take long to find out."""
         identity, _, more = text.partition("\n")
         written = read_json(identity, "its label") | read_json(more, "its label")
@@ -89,11 +87,6 @@ class Record:
     label: Label
     arrays: dict[str, np.ndarray]
 
-    @property
-    def description(self) -> dict[str, Any]:
-        """Everything that determined it."""
-        return self.label.description
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -107,7 +100,7 @@ class Entry:
     label: Label | None
 
     @classmethod
-    def of(cls, path: Path) -> Entry:
+    def of(cls, path: Path) -> Self:
         """The entry of a file, of which only the label is read; of a broken link, the link."""
         try:
             found = path.stat()
@@ -209,10 +202,8 @@ def label_of(path: Path) -> Label:
         text = read_label(path)
         require(bool(text), f"{path} has no label: it is not a record of this version of whiffclock, or it is damaged")
         label = Label.from_text(text)
-    require(
-        (label.kind, label.key) == (path.parent.name, path.stem),
-        f"{path} holds another record than its name says, {label.kind}/{label.key}; move it there, or delete it.",
-    )
+    other = f"{path} holds another record than its name says, {label.kind}/{label.key}"
+    require((label.kind, label.key) == (path.parent.name, path.stem), f"{other}; move it there, or delete it.")
     return label
 
 

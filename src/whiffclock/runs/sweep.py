@@ -9,8 +9,6 @@ dataset has a dimension for each swept setting, named as in the sweep (but ``eva
   (fingerprint and origin, by name), all three in JSON; ``version`` of the package.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
@@ -19,9 +17,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import Any, Self, get_args, get_type_hints
 
 import numpy as np
+import xarray as xr
 
 from whiffclock import __version__
 from whiffclock.environments import Environments
@@ -36,9 +35,6 @@ from whiffclock.runs.kinds import Evaluate, Train
 from whiffclock.runs.sweepfile import BUILTIN, CLASSES, NO_TAU, OWN, Grid, memory_settings, read_sweep
 from whiffclock.world.starts import start_cells
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 #: An estimate of time trains at most this many agents, each for about this many steps and at least these episodes.
 _SAMPLED, _SAMPLED_STEPS, _FEWEST_EPISODES = 8, 10**7, 600
 
@@ -52,7 +48,7 @@ class Sweep:
     tests: list[Evaluate]  # in the order of the dimensions
 
     @classmethod
-    def of(cls, source: Path | str | Mapping[str, Any]) -> Sweep:
+    def of(cls, source: Path | str | Mapping[str, Any]) -> Self:
         """Read a sweep and its plumes; whatever cannot run is refused."""
         grid = read_sweep(source)
         folder = Path() if grid.place.path is None else grid.place.path.parent
@@ -91,8 +87,6 @@ class Sweep:
 
     def dataset(self, store: JobStore) -> xr.Dataset:
         """The results, all of which are in the store."""
-        import xarray as xr
-
         shape, swept = self.shape, {dimension(name): name for name in self.grid.swept}
         results = [run(test, self.plume_of(test), store) for test in self.tests]
         made = xr.Dataset(attrs=self._facts())
@@ -103,7 +97,8 @@ class Sweep:
         made["seed"] = list(self.grid.values["seeds"])
         for metric in METRICS:
             means = np.reshape([result.mean(metric) for result in results], [*shape.values()])
-            made[variable(metric)] = tuple(shape), means, {"metric": metric}
+            name = metric.replace("/", "_over_")  # names in NetCDF files have no slash
+            made[name] = tuple(shape), means, {"metric": metric}
         return made
 
     def _facts(self) -> dict[str, str]:
@@ -132,11 +127,6 @@ def results_in(folder: Path) -> Path:
 def dimension(name: str) -> str:
     """The dimension of a swept setting."""
     return name.replace(".", "_")
-
-
-def variable(metric: str) -> str:
-    """The variable of a metric; names in NetCDF files have no slash."""
-    return metric.replace("/", "_over_")
 
 
 def labels(values: Sequence[Any]) -> np.ndarray:

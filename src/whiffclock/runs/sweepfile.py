@@ -6,8 +6,6 @@ Names are those of the settings of training (:class:`~whiffclock.params.Learning
 and what is wrong is reported with its name and its line.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -123,7 +123,9 @@ class PolicyFolder(JobFolder):
         if job.key not in self.paths:
             return super().has(job)
         if job.key not in self.done and self.shared and super().has(job):
-            self._write(job, super().load(job))
+            arrays = super().load(job)
+            TablePolicy.from_arrays(arrays, super().place(job))  # damage is found before anything is written
+            self._write(job, arrays)
         return job.key in self.done
 
     def load(self, job: Job) -> Arrays:

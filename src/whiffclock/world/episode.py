@@ -105,6 +105,7 @@ class LearningParams(NamedTuple):
     epsilon_start: float
     epsilon_end: float
     epsilon_decay: float
+    trace: float  # lambda of the returns
     start_on_whiff: bool
     start_snapshots: int  # starts are drawn from snapshots 0 .. start_snapshots - 1
     curve_every: int  # episodes per point of the learning curve
@@ -277,7 +278,28 @@ def draw_explorations(explored, counter, n_rows, epsilon):
 
 
 @_kernel
-def learn(world, memory, params, cells, q, best, top, explored, counters, first, last, curve, cut, usage, clock_record):
+def learn_backward(q, best, top, path, steps, target, alpha, cost, params):
+    """Learn from the lambda-returns of an episode, from its last move to its first.
+
+    Parameters
+    ----------
+    path : uint64[steps]
+        ``4 * row + action`` of each move.
+    target : float
+        That of the last move.
+    """
+    lam = params.trace
+    for i in range(steps - 1, -1, -1):
+        taken = path[_U(i)]
+        row = taken >> _U(2)
+        best[row], top[row] = learn_row(q, row, _I(taken & _U(3)), alpha, target)
+        target = cost + params.gamma * ((1.0 - lam) * top[row] + lam * target)
+
+
+@_kernel
+def learn(
+    world, memory, params, cells, q, best, top, explored, counters, first, last, curve, cut, usage, clock_record, path
+):
     """Q-learning over the episodes ``first`` to ``last - 1``.
 
     Parameters
@@ -301,10 +323,12 @@ def learn(world, memory, params, cells, q, best, top, explored, counters, first,
     clock_record : int64[mode, CLOCK_RECORD] or None
         For each mode, in which a decision is taken or a blank spent: largest clock reading in a blank, sum and number
         of them; longest blank between two whiffs, sum and number of them.
+    path : uint64[horizon] or None
+        Work space of :func:`learn_backward`, which learns at the end of each episode. None: learn at every step.
 
     Notes
     -----
-    Where one of the last three is None, the loop is compiled without it.
+    Where one of the last four is None, the loop is compiled without it.
     """
     whiffs, region = world
     n_rows = _U(top.shape[0])
@@ -347,8 +371,13 @@ def learn(world, memory, params, cells, q, best, top, explored, counters, first,
             target = 1.0 if arrived else cost + gamma * top[following]
             if cut is not None:
                 target = cost if steps == horizon and not arrived else target
-            best[row], top[row] = learn_row(q, row, action, alpha, target)
+            if path is None:
+                best[row], top[row] = learn_row(q, row, action, alpha, target)
+            else:
+                path[_U(steps - 1)] = (row << _U(2)) + _U(action)
             row = following
+        if path is not None:
+            learn_backward(q, best, top, path, steps, target, alpha, cost, params)
         counter += _U(steps) * _GOLDEN
         point = episode // params.curve_every
         curve[point, _G] += discounted_reward(gamma, steps, arrived)

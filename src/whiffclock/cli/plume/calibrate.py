@@ -1,7 +1,5 @@
 """``whiffclock plume calibrate``: match whiff probabilities to a target."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """``whiffclock plume inspect`` and ``whiffclock plume compare``: statistics of plumes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,11 +53,13 @@ def inspect(
         for table in statistics_tables(statistics):
             opt.out.print(table)
     if out is not None:
-        from whiffclock.drawing.plume.page import plume_page
+        from whiffclock.drawing.pictures import arranged, write_picture
+        from whiffclock.drawing.plume.page import plume_figure
 
         with opt.messages.status("drawing"):
             shown = [c for c in sorted({*plume.environments.values(), at}) if plume.reaches(c)]
-            plume_page(plume, [statistics if c == at else plume_statistics(plume, c) for c in shown], out)
+            measured = [statistics if c == at else plume_statistics(plume, c) for c in shown]
+            write_picture(arranged(lambda: plume_figure(plume, measured)), out)
         opt.say(f"Picture: {out}")
 
 
@@ -104,13 +104,14 @@ def compare(
         caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {at:g}"
         opt.out.print(pair_table((measured[0], measured[1]), caption))
     if out is not None:
-        from whiffclock.drawing.plume.page import comparison_page
+        from whiffclock.drawing.pictures import arranged, write_picture
+        from whiffclock.drawing.plume.page import comparison_figure
 
-        comparison_page(measured, ["A", "B"][: len(measured)], out)
+        write_picture(arranged(lambda: comparison_figure(measured)), out)
         opt.say(f"Picture: {out}")
 
 
-def threshold_of(plume: Plume, given: str | None) -> float:
+def threshold_of(plume: "Plume", given: str | None) -> float:
     """The threshold of ``--threshold``, by default the dense one of a plume."""
     known = plume.environments
     return known.default if given is None else known.threshold_of(given, "--threshold")

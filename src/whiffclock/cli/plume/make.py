@@ -1,7 +1,5 @@
 """``whiffclock plume simulate`` and ``whiffclock plume toy``: simulated turbulence, and a toy plume of puffs."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,7 +78,7 @@ def require_target(out: Path, force: bool) -> None:
     opt.require_new(out, force)
 
 
-def write(plume: Plume, out: Path) -> None:
+def write(plume: "Plume", out: Path) -> None:
     """Write a plume and print its origin and size."""
     from whiffclock.plume.files import write_plume
 

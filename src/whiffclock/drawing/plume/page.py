@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from textwrap import fill
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from whiffclock.drawing import style
-from whiffclock.drawing.pictures import arranged, write_picture
 from whiffclock.drawing.plane import borders, draw_cells
 from whiffclock.environments import PAPER
 from whiffclock.params import InputError, WorldSettings
@@ -43,12 +41,8 @@ class Curve(NamedTuple):
         return np.arange(self.statistics.shape[1]) - self.statistics.source[0]
 
 
-def plume_page(plume: Plume, statistics: Sequence[PlumeStatistics], path: Path) -> None:
+def plume_figure(plume: Plume, statistics: Sequence[PlumeStatistics]) -> Figure:
     """Draw ``plume`` with its statistics at one or more thresholds; those of the environments get a map each."""
-    write_picture(arranged(lambda: _plume_figure(plume, statistics)), path)
-
-
-def _plume_figure(plume: Plume, statistics: Sequence[PlumeStatistics]) -> Figure:
     _, length, width = plume.field.shape
     aspect = float(np.clip(width / length, 0.15, 0.35))
     picture, small = 6.3 * aspect + 0.75, 3.1 * aspect + 0.5
@@ -72,14 +66,10 @@ def _plume_figure(plume: Plume, statistics: Sequence[PlumeStatistics]) -> Figure
     return _with_texts(figure, plume.origin, about)
 
 
-def comparison_page(statistics: Sequence[PlumeStatistics], labels: Sequence[str], path: Path) -> None:
-    """Draw the curves of one plume or two, with the DNS."""
-    write_picture(arranged(lambda: _comparison_figure(statistics, labels)), path)
-
-
-def _comparison_figure(statistics: Sequence[PlumeStatistics], labels: Sequence[str]) -> Figure:
+def comparison_figure(statistics: Sequence[PlumeStatistics]) -> Figure:
+    """Draw the curves of one plume or two, A and B, with the DNS."""
     figure = style.new_figure(style.TWO_COLUMNS, 5.6)
-    curves = [Curve(label, colour, one) for label, colour, one in zip(labels, _PAIR, statistics, strict=False)]
+    curves = [Curve(label, colour, one) for label, colour, one in zip("AB", _PAIR, statistics, strict=False)]
     _draw_curves([figure.add_subplot(2, 2, i + 1) for i in range(4)], curves, style.INK)
     origins = [f"{curve.label}: {curve.statistics.origin}" for curve in curves]
     return _with_texts(figure, f"Whiffs at c ≥ {dns.power(statistics[0].threshold)}", "\n".join(origins))

@@ -1,30 +1,17 @@
 """Evidence from recovery paths: of trained agents (C5 to C7, C13, C18) and of the Bayesian agent (C17)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import (
-    LEVEL,
-    Draws,
-    average,
-    combined,
-    each,
-    interval,
-    over_each,
-    resampled,
-    sign,
-    trend,
-)
+from whiffclock.paper.claims.resampling import Draws, average, combined, each, over_each, resampled, sign, trend
 from whiffclock.paper.claims.table import evidence
-from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, parts
+from whiffclock.paper.claims.verdict import Evidence, Margins, Part, parts, surely_positive
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.quantiles import weighted_quantiles
 
@@ -80,7 +67,7 @@ def _modes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
 @evidence("C18")
 def _survives(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     trends = {name: _trend(rng, data, name) for name in _GROWING}
-    certain = [name for name in _GROWING if trends[name].n >= FEWEST and interval(trends[name], LEVEL)[0] > 0]
+    certain = [name for name in _GROWING if surely_positive(trends[name])]
     if not certain:
         return Evidence([], why="None of the three trends is certain in the main ensembles, so none can be tested.")
     cuts = [name for name in TRUNCATIONS if name != MAIN_TRUNCATION and "upwind_search" in certain]
@@ -105,9 +92,8 @@ def _histories(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
     for name in GEOMETRY:
         words = _WORDS[name]
         if name != "downwind_return_length":
-            spreads[f"relative spread of {words}"] = average(
-                [_relative_spread(*one.quantiles(name, 0.1, 0.9)) for one in ensembles]
-            )
+            relative = [_relative_spread(*one.quantiles(name, 0.1, 0.9)) for one in ensembles]
+            spreads[f"relative spread of {words}"] = average(relative)
         if name in _GROWING:
             longest = [one.quantiles(name, 0.9)[0] for one in ensembles]
             tails[f"90th percentile of {words} grows"] = combined(_ordered, *longest)
@@ -131,7 +117,7 @@ class Histories:
     fewest: int  # effective searches needed for an interval
 
     @classmethod
-    def of(cls, branches: xr.Dataset, fewest: int, rng: np.random.Generator) -> Histories:
+    def of(cls, branches: xr.Dataset, fewest: int, rng: np.random.Generator) -> Self:
         """Resample searches."""
         names, search = np.unique(branches["trial"], return_inverse=True)
         values = branches["geometry_of"].fillna(np.inf)

@@ -10,8 +10,6 @@ sqrt((n - 1) / n) and by taking the normal for Student's distribution, and the l
 *What Teachers Should Know About the Bootstrap*, 2015). A median of five agents gets their whole range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
@@ -38,7 +36,7 @@ class Draws:
     freedom: int  # agents of all these ensembles together, one less for each ensemble
     over: frozenset[str] = frozenset({"agents"})  # what was resampled
 
-    def __sub__(self, other: Draws) -> Draws:
+    def __sub__(self, other: "Draws") -> "Draws":
         return combined(np.subtract, self, other)
 
 
@@ -120,9 +118,8 @@ def positive(values: np.ndarray, axis: int = -1) -> np.ndarray:
 def each(values: xr.DataArray, *dims: str) -> dict[str, np.ndarray]:
     """Arrays with the given dimensions, by environment."""
     along = next(name for name in ("environment", "trained", "tested") if name in values.dims)
-    return {
-        name: np.array(values.sel({along: name}).transpose(*dims), order="C") for name in values[along].values.tolist()
-    }
+    found = {name: values.sel({along: name}).transpose(*dims) for name in values[along].values.tolist()}
+    return {name: np.array(one, order="C") for name, one in found.items()}
 
 
 def over_each(

@@ -5,8 +5,6 @@ Differences of G are measured on the scale of the environment: in units of the *
 agent minus that of cast-and-surge. The sign of a difference needs no scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations, product
@@ -17,12 +15,10 @@ import xarray as xr
 
 from whiffclock.paper import dataset as ds
 from whiffclock.paper.claims.resampling import (
-    LEVEL,
     Draws,
     Ensemble,
     each,
     ensemble,
-    interval,
     over_agents,
     over_each,
     over_strata,
@@ -32,7 +28,7 @@ from whiffclock.paper.claims.resampling import (
     trend,
 )
 from whiffclock.paper.claims.table import evidence
-from whiffclock.paper.claims.verdict import FEWEST, Evidence, Margins, Part, with_interval
+from whiffclock.paper.claims.verdict import Evidence, Margins, Part, surely_positive, with_interval
 from whiffclock.quantiles import weighted_quantiles
 
 #: Two ensembles that are compared, the first with the second.
@@ -43,11 +39,6 @@ _DENSE, _SPARSE = ("denser", "dense"), ("sparse", "sparser")
 def own(data: ds.Datasets, kind: str, variable: str, **selected: str | int) -> xr.DataArray:
     """A variable of the searches of a kind of agent, in its training environment."""
     return ds.where_trained(data.searches[variable], kind).sel(selected, drop=True)
-
-
-def _by_density(draws: Mapping[str, Draws], margins: Margins) -> list[Part]:
-    """Parts with one margin in the two dense environments and another in the two sparse ones."""
-    return [Part(name, one, **margins["dense" if name in _DENSE else "sparse"]) for name, one in draws.items()]
 
 
 def _sampled(data: ds.Datasets, kind: str) -> xr.DataArray:
@@ -77,7 +68,7 @@ class GapScale:
     def part(self, label: str, environment: str, number: Draws, required: Margins) -> Part:
         """A difference of G in units of the gap; undecided where the gap is not certain to be positive."""
         gap = self.gaps[environment]
-        known = gap.n >= FEWEST and interval(gap, LEVEL)[0] > 0
+        known = surely_positive(gap)
         value = number.value / gap.value if known else np.nan
         shares = np.divide(number.draws, gap.draws, out=np.copysign(np.inf, number.draws), where=gap.draws > 0)
         draws = shares if known else np.full_like(shares, np.nan)
@@ -132,7 +123,8 @@ def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
 def _success(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     rates = over_each(own(data, ds.SINGLE, "strata", metric="f+"), rng, resampled(data.searches.sizes["stratum"], rng))
     best = each(own(data, ds.SINGLE, "mean", metric="f+").max("agent"))
-    return Evidence(_by_density(rates, margins), {"highest success rate of an agent": best})
+    parts = [Part(name, one, **margins["dense" if name in _DENSE else "sparse"]) for name, one in rates.items()]
+    return Evidence(parts, {"highest success rate of an agent": best})
 
 
 @evidence("C4")

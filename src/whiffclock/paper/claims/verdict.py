@@ -84,21 +84,19 @@ class Part:
 
     def why(self, parts: int) -> str:
         """The reason of the outcome, in a few words."""
-        outcome = self.outcome(parts)
+        outcome, outside = self.outcome(parts), f"outside the required range, {self.required}"
         if outcome == "holds":
             return f"the whole interval is {self.required}"
         if outcome == "does not hold":
-            return f"the whole interval is outside the required range, {self.required}"
+            return f"the whole interval is {outside}"
         if self.reason:
             return self.reason
         if self.draws.n < FEWEST:
             return f"the smallest ensemble behind it has {self.draws.n}; an interval needs at least {FEWEST}"
         if self.misses(parts):
-            return f"the interval is outside the required range, {self.required}, but from too few agents to refute"
+            return f"the interval is {outside}, but from too few agents to refute"
         if self.misses(1):
-            return (
-                f"the interval is outside the required range, {self.required}, but not the wider one for {parts} parts"
-            )
+            return f"the interval is {outside}, but not the wider one for {parts} parts"
         return f"the interval crosses an end of the required range, {self.required}"
 
     def to_dict(self, parts: int) -> dict[str, Any]:
@@ -117,6 +115,11 @@ class Part:
             "below": self.below,
             "beside": {name: with_interval(draws) for name, draws in self.beside.items()},
         }
+
+
+def surely_positive(number: Draws) -> bool:
+    """Whether the one-sided 95% bound of a number is above zero."""
+    return number.n >= FEWEST and interval(number, LEVEL)[0] > 0
 
 
 def with_interval(number: Draws) -> dict[str, float]:

@@ -6,8 +6,6 @@ seen, in words) and ``table(data) -> Table`` (numbers beside the caption). Nothi
 figure is drawn.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import io
@@ -16,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +30,9 @@ if TYPE_CHECKING:
 _PAPER = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
 #: All figures by id, in the order of the paper: what draws them, or the name of its module. More can be added.
 FIGURES: dict[str, Any] = {figure: f"{__name__}.{figure}" for figure in _PAPER}
+
+#: The figures beyond the paper, which are drawn from datasets of their own.
+BEYOND: dict[str, Any] = {figure: f"whiffclock.paper.beyond.{figure}" for figure in ("b1", "b2", "b3", "b4")}
 
 #: Fewer figures are not worth the start of a process.
 _FIGURES_PER_WORKER = 3
@@ -57,31 +58,32 @@ class Rendered:
 def drawing(figure: str) -> Any:
     """The module or object that draws a figure."""
     _require_known(figure)
-    found = FIGURES[figure]
+    found = known()[figure]
     return importlib.import_module(found) if isinstance(found, str) else found
 
 
+def known() -> dict[str, Any]:
+    """All figures by id: the paper's, then those beyond it."""
+    return FIGURES | BEYOND
+
+
 def _require_known(figure: str) -> None:
-    require(figure in FIGURES, f"There is no figure {figure}; choose from {', '.join(FIGURES)}.")
+    require(figure in known(), f"There is no figure {figure}; choose from {', '.join(known())}.")
 
 
 def render(data: Datasets, out: Path, figures: Sequence[str] | None = None, workers: int = 1) -> dict[str, Rendered]:
-    """Draw figures into ``<out>/<figure>.png`` and ``.pdf``, in the order of :data:`FIGURES`.
+    """Draw figures into ``<out>/<figure>.png`` and ``.pdf``, in the order of :func:`known`.
 
-    The bytes depend on the data alone, for the same versions of the libraries.
-
-    Parameters
-    ----------
-    figures
-        Ids. Default: those of the run, as far as they are in :data:`FIGURES`.
-    workers
-        Processes at the same time, at most; figures that were added to the paper's are drawn in this one.
+    The bytes depend on the data alone, for the same versions of the libraries. ``figures`` are ids, by default those of
+    the run, as far as they are known. There are at most ``workers`` processes at the same time; figures that were added
+    to the paper's are drawn in this one.
     """
-    wanted = [figure for figure in data.facts["figures"] if figure in FIGURES] if figures is None else figures
+    every = known()
+    wanted = [figure for figure in figures_of(data) if figure in every] if figures is None else figures
     for figure in wanted:
         _require_known(figure)
-    chosen, ordered = [figure for figure in FIGURES if figure in wanted], in_order(data)
-    apart = [figure for figure in chosen if isinstance(FIGURES[figure], str)]
+    chosen, ordered = [figure for figure in every if figure in wanted], in_order(data)
+    apart = [figure for figure in chosen if isinstance(every[figure], str)]
     workers = min(workers, len(apart) // _FIGURES_PER_WORKER)
     drawn: dict[str, Rendered] = {}
     if workers > 1:
@@ -89,14 +91,28 @@ def render(data: Datasets, out: Path, figures: Sequence[str] | None = None, work
             for one in _render_apart(apart, ordered, out, workers):
                 drawn[one.figure] = one
     with _no_collection():
-        return {figure: drawn.get(figure) or _render(figure, ordered, out) for figure in chosen}
+        return {figure: drawn.get(figure) or _render(figure, data_of(figure, ordered), out) for figure in chosen}
+
+
+def figures_of(data: Datasets) -> list[str]:
+    """The figures of a run, with those beyond the paper."""
+    return data.facts["figures"] + ([] if data.beyond is None else data.beyond.facts["figures"])
+
+
+def data_of(figure: str, data: Datasets) -> Datasets:
+    """The datasets that a figure is drawn from."""
+    if figure not in BEYOND:
+        return replace(data, beyond=None)
+    require(data.beyond is not None, f"The run has no data for the figure {figure}, which is beyond the paper.")
+    assert data.beyond is not None
+    return data.beyond
 
 
 def _render_apart(figures: Sequence[str], data: Datasets, out: Path, workers: int) -> Iterator[Rendered]:
     """Draw figures in other processes."""
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin)
     try:
-        for future in [pool.submit(_render, figure, data, out) for figure in figures]:
+        for future in [pool.submit(_render, figure, data_of(figure, data), out) for figure in figures]:
             yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)
@@ -119,7 +135,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def picture(figure: str, data: Datasets) -> Figure:
+def picture(figure: str, data: Datasets) -> "Figure":
     """A figure drawn with the settings of all figures, with one layout for every format."""
     return arranged(lambda: drawing(figure).draw(data))
 

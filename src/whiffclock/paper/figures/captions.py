@@ -36,7 +36,7 @@ def caption(name: str, data: Datasets) -> Callable[..., str]:
     """A text of ``captions.toml`` with the facts of the run filled in, to be called with its other values."""
     facts, texts = data.facts, _texts()
     less = facts["seeds"] < PAPER_AGENTS or facts["episodes"] < LearningSettings.episodes
-    text = texts[name].replace("{run}", texts["run"] + texts["less"] * less)
+    text = texts[name].replace("{run}", texts["run"] + texts["less"] * less).replace("{search}", texts["search"])
     names = data.environments.names
     here = {"places": "environment" + "s" * (len(names) > 1), "count": count(len(names))}
     here |= {"span": f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]}

@@ -11,22 +11,12 @@ from matplotlib.lines import Line2D
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import Fill, box, key
-from whiffclock.paper.dataset import (
-    BAYES,
-    CAST,
-    HEURISTIC,
-    LONGER,
-    SINGLE,
-    TWO,
-    Datasets,
-    at_home,
-    drawn_kinds,
-    where_trained,
-)
+from whiffclock.paper import dataset as ds
+from whiffclock.paper.dataset import Datasets, drawn_kinds, where_trained
 from whiffclock.paper.figures import captions
 
 TITLE = "Performance of the clock agents and two baselines"
-NEEDS = at_home(SINGLE, TWO, HEURISTIC, CAST, BAYES, LONGER)
+NEEDS = ds.at_home(ds.SINGLE, ds.TWO, ds.HEURISTIC, ds.CAST, ds.BAYES, ds.LONGER)
 
 #: Fills of the boxes, and looks of the lines, in the order of the kinds in the datasets; then they begin again.
 _FILLS: tuple[Fill, ...] = ("filled", "open", "hatched", "solid")
@@ -35,6 +25,10 @@ _LINES: tuple[dict[str, Any], ...] = (
     {"color": style.INK},
     {"color": style.SOURCE, "ls": (0, (1, 1))},
 )
+
+
+#: From this length on, labels leave room for two columns of the legend only.
+_LONG = 20
 
 
 def _boxes(data: Datasets) -> dict[str, Fill]:
@@ -52,10 +46,12 @@ def draw(data: Datasets) -> Figure:
         _metric(axes, data, metric)
         axes.set_ylabel(label)
         style.title(axes, letter)
-    count = f", n = {data.facts['seeds']}"
-    handles: list = [key(kind.replace("^h", "$^h$") + count, fill) for kind, fill in _boxes(data).items()]
+    counts = {kind: agents_of(data, kind, "G").sizes["agent"] for kind in _boxes(data)}
+    labels = {kind: f"{kind.replace('^h', '$^h$')}, n = {count}" for kind, count in counts.items()}
+    handles: list = [key(labels[kind], fill) for kind, fill in _boxes(data).items()]
     handles += [Line2D([], [], label=kind, **looks) for kind, looks in _lines(data).items()]
-    figure.legend(handles=handles, loc="outside upper center", ncols=3, columnspacing=1.2)
+    wide = max(map(len, labels.values()), default=0) >= _LONG
+    figure.legend(handles=handles, loc="outside upper center", ncols=3 - wide, columnspacing=1.2 - 0.6 * wide)
     return figure
 
 
@@ -66,31 +62,31 @@ def caption(data: Datasets) -> str:
 def table(data: Datasets) -> captions.Table:
     columns: dict[str, Any] = {}
     for kind in (*_boxes(data), *_lines(data)):
-        found = [_agents(data, kind, metric) for metric in style.PERFORMANCE]
+        found = [agents_of(data, kind, metric) for metric in style.PERFORMANCE]
         columns[kind.replace("^h", "ʰ")] = found, ".2f"
     return captions.table(columns | {"half-angle (°)": (data.searches["cast_angle"], ".0f")})
 
 
 def alt(data: Datasets) -> str:
-    single, cast, bayes = (captions.medians(_agents(data, kind, "G")) for kind in (SINGLE, CAST, BAYES))
+    single, cast, bayes = (captions.medians(agents_of(data, kind, "G")) for kind in (ds.SINGLE, ds.CAST, ds.BAYES))
     return captions.caption("fig2_alt", data)(
         kinds=captions.count(len(_boxes(data))),
         single=captions.ends(single),
         above=captions.places(single > cast),
         below=captions.places(single < bayes),
-        arrivals=captions.ends(_agents(data, SINGLE, "f+")),
+        arrivals=captions.ends(agents_of(data, ds.SINGLE, "f+")),
     )
 
 
-def _agents(data: Datasets, kind: str, metric: str) -> xr.DataArray:
-    """Of a kind that is a line, its one agent."""
+def agents_of(data: Datasets, kind: str, metric: str) -> xr.DataArray:
+    """The agents that there are of a kind; of one that is a line, its one agent."""
     found = where_trained(data.searches["mean"], kind).sel(metric=metric)
-    return found.sel(agent=[0]) if kind in drawn_kinds(data, "line") else found
+    return found.sel(agent=[0]) if kind in drawn_kinds(data, "line") else found.dropna("agent", how="all")
 
 
 def _metric(axes: Axes, data: Datasets, metric: str) -> None:
     boxes, lines = _boxes(data), _lines(data)
-    agents = {kind: _agents(data, kind, metric) for kind in (*boxes, *lines)}
+    agents = {kind: agents_of(data, kind, metric) for kind in (*boxes, *lines)}
     strata = {kind: where_trained(data.searches["strata"], kind).sel(metric=metric, agent=0) for kind in lines}
     room = 0.81 / max(1, len(boxes))
     for e, (name, colour) in enumerate(style.colours(data.environments).items()):

@@ -8,28 +8,14 @@ from matplotlib.figure import Figure
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import Fill, key, metric_panels
 from whiffclock.drawing.plane import TRAINED, RecoveryPath, limits, wind
-from whiffclock.paper import dataset
-from whiffclock.paper.dataset import (
-    HEURISTIC,
-    MINUS,
-    MINUS_ONLY,
-    MODE,
-    PLUS,
-    PLUS_ONLY,
-    SINGLE,
-    TWO,
-    Datasets,
-    at_home,
-    recovery,
-    trained,
-    where_trained,
-)
+from whiffclock.paper import dataset as ds
+from whiffclock.paper.dataset import HEURISTIC, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery, where_trained
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, last_whiffs, of_each
 from whiffclock.paper.figures.maps import recovery_paths
 
 TITLE = "What the two modes of the two-Q agent learn"
-NEEDS = (*trained(SINGLE), *at_home(TWO, MINUS_ONLY, PLUS_ONLY, HEURISTIC))
+NEEDS = (*ds.trained(SINGLE), *ds.at_home(TWO, ds.MINUS_ONLY, ds.PLUS_ONLY, HEURISTIC))
 
 #: Ensemble, mode and label by the fill of the boxes.
 _BOXES: dict[Fill, tuple[str, str, str]] = {
@@ -41,9 +27,9 @@ _BOXES: dict[Fill, tuple[str, str, str]] = {
 _IN_TABLE = ("upwind_search", "downwind_return_start")
 #: Kinds of agents that fail, with their label and shade.
 _ALONE = {
-    MINUS_ONLY: (f"{style.MINUS} only", 0.0),
+    ds.MINUS_ONLY: (f"{style.MINUS} only", 0.0),
     TWO: ("two-Q", 0.45),
-    PLUS_ONLY: (f"{style.PLUS} only", 0.85),
+    ds.PLUS_ONLY: (f"{style.PLUS} only", 0.85),
 }
 
 
@@ -110,7 +96,7 @@ def _geometry(data: Datasets, mode: str, metric: str) -> xr.DataArray:
 
 def _paths(data: Datasets) -> tuple[list[list[RecoveryPath]], list[list[str]]]:
     """Paths and colours [mode][column]: the best two-Q agent of each environment, then the best 2Q^h agent."""
-    best, shades = dataset.best_agents(data, TWO), style.colours(data.environments)
+    best, shades = ds.best_agents(data, TWO), style.colours(data.environments)
     rewards = where_trained(data.searches["mean"], HEURISTIC).sel(metric="G").mean("environment")
     composed = int(rewards.fillna(-np.inf).idxmax("agent"))
     origins = data.facts["heuristic_from"] or ("", "")

@@ -1,10 +1,8 @@
 """Where failed searches had their last whiff."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
@@ -19,27 +17,17 @@ LAST_WHIFF = "x of the last whiff (cells)"
 
 @dataclass(frozen=True)
 class LastWhiffs:
-    """Where failed searches of an ensemble had their last whiff; all agents with such searches have the same weight.
+    """Where failed searches of an ensemble had their last whiff; all agents with such searches have the same weight."""
 
-    Attributes
-    ----------
-    x, weights
-        Distances downwind of the source, and the share of the failures there, summed over agents.
-    agents, count
-        Number of agents with such searches, and effective number of failures.
-    failing, silent
-        Searches that fail, and failures without any whiff, which are not in the weights; in per cent.
-    """
-
-    x: np.ndarray
-    weights: np.ndarray
-    agents: int
-    count: float
-    failing: float
-    silent: float
+    x: np.ndarray  # distances downwind of the source
+    weights: np.ndarray  # share of the failures there, summed over agents
+    agents: int  # that have such searches
+    count: float  # effective number of failures
+    failing: float  # searches that fail, in per cent
+    silent: float  # failures without any whiff, which are not in the weights, in per cent
 
     @classmethod
-    def of(cls, data: Datasets, searches: xr.Dataset) -> LastWhiffs:
+    def of(cls, data: Datasets, searches: xr.Dataset) -> Self:
         """From ``lost[agent, x]`` and ``failures[agent]``."""
         lost, failures = searches["lost"].transpose("agent", "x").values, searches["failures"].values
         each = lost.sum(axis=1)

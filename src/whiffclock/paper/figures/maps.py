@@ -32,6 +32,7 @@ def plume_note(axes: Axes, data: Datasets) -> None:
 def recovery_paths(data: Datasets, ensemble: str, mode: str, environment: str) -> dict[int, RecoveryPath]:
     """Recovery paths of an ensemble in one mode, by agent."""
     found = data["recoveries"].sel(ensemble=ensemble, mode=mode, trained=environment)
+    found = found.sel(agent=found["steps"].notnull().any("truncation"))  # ensembles may differ in size
     paths = found["path"].sel(axis=["x", "y"]).transpose("agent", "step", "axis").values.astype(np.int64)
     steps = found["steps"].sel(truncation=[TRAINED, MAIN_TRUNCATION]).transpose("agent", "truncation").values
     parts = zip(found["agent"].values.tolist(), paths, steps.astype(int), strict=True)

@@ -29,13 +29,13 @@ def draw(data: Datasets) -> Figure:
         for axes, agents, middle in zip(grid[:2, j], (single, two), middles, strict=True):
             quartiles = np.quantile(agents, [0.25, 0.75], axis=0).transpose(1, 2, 0)
             notes = [["–".join(captions.number(end) for end in pair) for pair in row] for row in quartiles]
-            image = _matrix(axes, names, middle, ".2f", notes, vmin=low, vmax=high, cmap="viridis")
+            image = matrix(axes, names, middle, ".2f", notes, vmin=low, vmax=high, cmap="viridis")
         figure.colorbar(image, ax=list(grid[:2, j]), aspect=68, **_BAR)
         difference = middles[1] - middles[0]
         most = max(float(np.abs(difference).max()), 1e-6)
         better = (two[:, None] > single).mean(axis=(0, 1))
         notes = [[f"{share:.0%}" for share in row] for row in better]
-        image = _matrix(grid[2, j], names, difference, "+.2f", notes, vmin=-most, vmax=most, cmap="PRGn")
+        image = matrix(grid[2, j], names, difference, "+.2f", notes, vmin=-most, vmax=most, cmap="PRGn")
         figure.colorbar(image, ax=grid[2, j], aspect=34, **_BAR)
     headings = [f"{row}: {label}" for row in (SINGLE, TWO, "difference") for label in style.PERFORMANCE.values()]
     for letter, axes, text in zip("abcdefghi", grid.flat, headings, strict=True):
@@ -87,10 +87,16 @@ def _agents(data: Datasets, kind: str, metric: str) -> np.ndarray:
     return data.searches["mean"].sel(kind=kind, metric=metric).transpose("agent", "trained", "tested").values
 
 
-def _matrix(
-    axes: Axes, names: Sequence[str], values: np.ndarray, form: str, notes: list[list[str]], **looks: Any
+def matrix(
+    axes: Axes,
+    names: Sequence[str],
+    values: np.ndarray,
+    form: str,
+    notes: list[list[str]],
+    more: Sequence[str] = (),
+    **looks: Any,
 ) -> AxesImage:
-    """Numbers as colours, with a note below each."""
+    """Numbers [trained, tested] as colours, with a note below each; ``more`` are the names of further rows."""
     image = axes.imshow(values, aspect="auto", **looks)
     for (trained, tested), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value))
@@ -99,11 +105,11 @@ def _matrix(
         large, small = min(6.5, 26 / len(names)), min(5.2, 21 / len(names))
         axes.text(tested, trained - 0.02, text, ha="center", va="bottom", fontsize=large, fontweight=weight, **ink)
         axes.text(tested, trained + 0.1, notes[trained][tested], ha="center", va="top", fontsize=small, **ink)
-    axes.set_xticks(range(len(values)), names, rotation=0 if len(names) < 5 else 40)
-    axes.set_yticks(range(len(values)), names, rotation=90, va="center")
+    axes.set_xticks(range(len(names)), names, rotation=0 if len(names) < 5 else 40)
+    axes.set_yticks(range(len(values)), [*names, *more], rotation=90, va="center")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+    for labels in (axes.get_xticklabels(), axes.get_yticklabels()[: len(names)]):
         for word, colour in zip(labels, style.colours(names).values(), strict=True):
             word.set_color(style.dark(colour))
     return image

@@ -45,9 +45,8 @@ def caption(data: Datasets) -> str:
 
 
 def table(data: Datasets) -> captions.Table:
-    return captions.table(
-        {"chosen τ (moves)": (data.searches["tau"], ".0f"), "span of median G": (_spans(data), ".2f")}
-    )
+    chosen = {"chosen τ (moves)": (data.searches["tau"], ".0f")}
+    return captions.table(chosen | {"span of median G": (_spans(data), ".2f")})
 
 
 def alt(data: Datasets) -> str:

@@ -19,12 +19,8 @@ def draw(data: Datasets) -> Figure:
     grid = figure.subplots(len(style.GEOMETRY_LABELS), len(CONDITIONS))
     metric_panels(grid, [{"filled": recovery(data, name, MODE)["geometry_of"]} for name in CONDITIONS.values()])
     for axes, (condition, ensemble) in zip(grid[0], CONDITIONS.items(), strict=True):
-        axes.set_title(
-            condition.replace(", ", ",\n"),
-            loc="left",
-            fontsize=7,
-            fontweight="bold" if ensemble == SINGLE else "normal",
-        )
+        weight = "bold" if ensemble == SINGLE else "normal"
+        axes.set_title(condition.replace(", ", ",\n"), loc="left", fontsize=7, fontweight=weight)
     return figure
 
 

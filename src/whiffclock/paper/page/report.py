@@ -3,15 +3,13 @@
 The page is a single file that loads nothing; for one version of the package its bytes depend on the data alone.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import jinja2
@@ -21,13 +19,12 @@ from matplotlib.ticker import MaxNLocator
 import whiffclock
 from whiffclock.disk import require_replaceable, require_writable, write_whole
 from whiffclock.formatting import number, span
+from whiffclock.paper.beyond.verdicts import Comparison, beyond_json, compare, headline, programs
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
-from whiffclock.paper.dataset import PAPER_AGENTS, Datasets, drawn_kinds, where_trained
+from whiffclock.paper.dataset import PAPER_AGENTS, VARIABLES, Datasets, drawn_kinds, where_trained
+from whiffclock.paper.figures import BEYOND, FIGURES, Rendered, figures_of, render
 from whiffclock.params import LearningSettings
-
-if TYPE_CHECKING:
-    from whiffclock.paper.figures import Rendered
 
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
@@ -38,30 +35,31 @@ _PLACES = (10, 30, 60, 100)
 
 
 def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None = None, workers: int = 1) -> Path:
-    """Write ``report.html``, ``figures/`` and ``claims.json`` into ``out``; return the page's path.
+    """Write ``report.html``, ``figures/``, ``claims.json`` and ``beyond.json`` into ``out``; return the page's path.
 
     ``verdicts`` are those on the claims, if they have been tested already; figures are drawn by ``workers`` processes.
     """
-    from whiffclock.paper.figures import render
-
     (out / "figures").mkdir(parents=True, exist_ok=True)
     verdicts = judge(data) if verdicts is None else verdicts
     figures = render(data, out / "figures", workers=workers)
-    page = out / "report.html"
+    page, beyond = out / "report.html", out / "beyond.json"
+    found = [] if data.beyond is None else compare(data.beyond, verdicts)
     _write(out / "claims.json", claims_json(verdicts, data))
-    _write(page, report_html(data, verdicts, figures.values(), out))
+    if data.beyond is None:
+        beyond.unlink(missing_ok=True)  # of an earlier run with other figures
+    else:
+        _write(beyond, beyond_json(data.beyond, found))
+    _write(page, report_html(data, verdicts, figures.values(), out, found))
     return page
 
 
 def require_report(out: Path) -> None:
     """Refuse, before any work, a folder in which a report and its datasets cannot be written."""
-    from whiffclock.paper.figures import FIGURES
-
-    for folder in (out, out / "data", out / "figures"):
+    for folder in (out, out / "data", out / "data" / "beyond", out / "figures"):
         require_writable(folder)
-    datasets = [f"data/{field.name}.nc" for field in fields(Datasets)]
-    pictures = [f"figures/{figure}.{form}" for figure in FIGURES for form in ("png", "pdf")]
-    for name in ("claims.json", "report.html", *datasets, *pictures):
+    datasets = [f"{folder}/{name}.nc" for folder in ("data", "data/beyond") for name in VARIABLES]
+    pictures = [f"figures/{figure}.{form}" for figure in (*FIGURES, *BEYOND) for form in ("png", "pdf")]
+    for name in ("claims.json", "beyond.json", "report.html", *datasets, *pictures):
         require_replaceable(out / name)
 
 
@@ -69,9 +67,16 @@ def _write(path: Path, text: str) -> None:
     write_whole(path, lambda file: file.write(text.encode()))  # type: ignore[arg-type]
 
 
-def report_html(data: Datasets, verdicts: Sequence[Verdict], figures: Iterable[Rendered], out: Path) -> str:
+def report_html(
+    data: Datasets,
+    verdicts: Sequence[Verdict],
+    figures: Iterable[Rendered],
+    out: Path,
+    beyond: Sequence[Comparison] = (),
+) -> str:
     """The page's text; files of ``figures`` are linked relative to ``out``."""
-    shown = {figure.figure: figure for figure in figures}
+    every = {figure.figure: figure for figure in figures}
+    shown = {name: figure for name, figure in every.items() if name not in BEYOND}
     return templates().get_template("templates/report.html").render(
         title="Searching for an odor with a clock as memory",
         facts=data.facts,
@@ -82,15 +87,24 @@ def report_html(data: Datasets, verdicts: Sequence[Verdict], figures: Iterable[R
         tally=_tally(verdicts),
         headline=shown.pop("fig2", None),
         figures=shown.values(),
+        beyond=_beyond(data.beyond, beyond, [figure for name, figure in every.items() if name in BEYOND]),
         out=out,
         rem=_REM,
         taus=data.searches.sizes.get("tau_scanned"),
         environments=data.environments.names,
         performance=_performance(data),
         whiffs=_whiffs(data),
-        command=_command(data.facts),
+        command=_command(data),
         version=whiffclock.__version__,
     )  # fmt: skip
+
+
+def _beyond(data: Datasets | None, found: Sequence[Comparison], figures: Sequence[Rendered]) -> dict[str, Any]:
+    """What the section beyond the paper shows; empty if there is none."""
+    if data is None:
+        return {}
+    told = {"headline": headline(data), "programs": programs(data), "facts": data.facts}
+    return told | {"figures": figures, "claims": found}
 
 
 def templates() -> jinja2.Environment:
@@ -226,11 +240,10 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
     return {"about": about, "header": header, "rows": rows}
 
 
-def _command(facts: Mapping[str, Any]) -> str:
+def _command(data: Datasets) -> str:
     """The command that makes this page."""
-    from whiffclock.paper.figures import FIGURES
-
+    facts, made = data.facts, figures_of(data)
     command = f"whiffclock reproduce --profile {facts['profile']}"
     if not facts["origin"].startswith("built-in plume"):
         command += " --plume FILE"
-    return command if set(facts["figures"]) >= set(FIGURES) else f"{command} --only {','.join(facts['figures'])}"
+    return command if {*made} >= {*FIGURES, *BEYOND} else f"{command} --only {','.join(made)}"

@@ -27,10 +27,7 @@ _ZETA = (0.0, -17 / 60, -5 / 12)
 
 
 class ChannelFlow:
-    """The flow at one time, and its time step.
-
-    Lengths are in agents' cells, times in snapshots.
-    """
+    """The flow at one time, and its time step. Lengths are in agents' cells, times in snapshots."""
 
     def __init__(self, settings: FlowSettings, rng: np.random.Generator) -> None:
         self.settings = settings
@@ -42,8 +39,6 @@ class ChannelFlow:
         frame = settings.frame_share * settings.wind
         self.frame = np.array([frame * self.cosine, frame * self.sine])
         self.shift = np.zeros(2)
-        self.push = np.zeros(2)
-        self.friction = 0.0  # u_tau of the last step, from the force that kept the flux
         canopy = self.heights[1:-1] < settings.roughness_height * settings.depth
         self._drag = np.zeros(nz + 2, dtype=np.float32)
         self._drag[1:-1][canopy] = settings.roughness_drag
@@ -107,7 +102,6 @@ class ChannelFlow:
         """Advance by ``dt`` snapshots."""
         velocity, frame = (self.u, self.v, self.w), self.frame.astype(np.float32)
         grid = self.dx, self.dy, self.dz, self.dzc
-        self.push[:] = 0
         for gamma, zeta in zip(_GAMMA, _ZETA, strict=True):
             flow.fill_ghosts(self.u, self.v, *-frame)
             flow.momentum(*velocity, *frame, self._drag, self.nu, *grid, *self._now)
@@ -116,7 +110,6 @@ class ChannelFlow:
             self._project()
             self._hold_flux()
         self.shift += self.frame * dt
-        self.friction = math.sqrt(max(0.0, float(self.push @ (self.cosine, self.sine))) / dt * self.settings.depth)
 
     def _project(self) -> None:
         """Remove the divergence."""
@@ -127,15 +120,8 @@ class ChannelFlow:
         flow.subtract_gradient(self.u, self.v, self.w, p, np.float32(self.dx), np.float32(self.dy), self.dzc)
 
     def _hold_flux(self) -> None:
-        """Uniform force that keeps the mean wind; the velocity it adds is summed in ``push``."""
+        """Uniform force that keeps the mean wind."""
         targets = np.array([self.cosine, self.sine]) * self.settings.wind - self.frame
-        for axis, component in enumerate((self.u, self.v)):
+        for target, component in zip(targets, (self.u, self.v), strict=True):
             mean = float(component[:, :, 1:-1].mean(axis=(0, 1), dtype=np.float64) @ self._share)
-            component[:, :, 1:-1] += np.float32(targets[axis] - mean)
-            self.push[axis] += targets[axis] - mean
-
-    def along_and_across(self) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity over the ground, along and across the wind, at cell centres [i, j, k]."""
-        u = (self.u + np.roll(self.u, 1, axis=0))[:, :, 1:-1] / 2 + self.frame[0]
-        v = (self.v + np.roll(self.v, 1, axis=1))[:, :, 1:-1] / 2 + self.frame[1]
-        return u * self.cosine + v * self.sine, v * self.cosine - u * self.sine
+            component[:, :, 1:-1] += np.float32(target - mean)

@@ -24,11 +24,9 @@ class FlowSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            all(n % 2 == 0 and 8 <= n <= 1024 for n in self.points[:2]) and 8 <= self.points[2] <= 512,
-            f"The grid has {list(self.points)} points; it needs even numbers from 8 to 1024 along and across, "
-            "and 8 to 512 in z.",
-        )
+        possible = all(n % 2 == 0 and 8 <= n <= 1024 for n in self.points[:2]) and 8 <= self.points[2] <= 512
+        needed = "even numbers from 8 to 1024 along and across, and 8 to 512 in z"
+        require(possible, f"The grid has {list(self.points)} points; it needs {needed}.")
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,10 @@ fill the grid, and then records one slice per snapshot; when the record is compl
 probabilities of a target. A run can be saved at any snapshot and continued, with the same bits.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -88,7 +86,7 @@ class Simulation:
         write_npz(path, state, compress=False)
 
     @classmethod
-    def load(cls, path: Path, settings: SimulationSettings) -> Simulation:
+    def load(cls, path: Path, settings: SimulationSettings) -> Self:
         """Continue from a file that was saved with the same settings."""
         arrays = read_npz(path, "a saved simulation")
         needed = {"header", "field", *_FLOW, *_ODOR}

@@ -79,8 +79,6 @@ class _Reader(Words):
             tables = transition, observation, self.sign * np.array(rewards), self.start
             return TabularModel(*tables, self.discount, states, actions, observations)
 
-    # Words
-
     def _was(self) -> int:
         """Line of the word that was read last."""
         return self.lines[self.at - 1]
@@ -104,8 +102,6 @@ class _Reader(Words):
             require_probabilities(self.source, values, self.lines[begin:end])
         self.at = end
         return values
-
-    # Preamble and start
 
     def _read_preamble(self) -> None:
         self.discount, self.sign = 0.0, 1
@@ -164,8 +160,6 @@ class _Reader(Words):
         total = start.sum()
         self.source.require(abs(total - 1) < SUM_TOLERANCE, line, f"the start sums to {total:g}; it must sum to one.")
         return start / total
-
-    # Entries
 
     def _position(self, kind: str) -> np.ndarray:
         """Position of the name that comes next; of all, for an asterisk."""
@@ -254,9 +248,7 @@ class _Reader(Words):
         moves, observation = tables
         n, n_seen = observation.shape
         reward, payoffs = np.zeros(n), self.payoffs.get(a, [])
-        if all(
-            len(payoff.following) == n and len(payoff.seen) == n_seen and payoff.values.size == 1 for payoff in payoffs
-        ):
+        if all(len(one.following) == n and len(one.seen) == n_seen and one.values.size == 1 for one in payoffs):
             for payoff in payoffs:
                 reward[payoff.states] = payoff.values
             return reward

@@ -8,8 +8,6 @@ The initial belief is the joint distribution of all variables. The solver lets t
 before the first move, as the reference solver does.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -54,7 +52,7 @@ class _Cases:
     value: dict[str, np.ndarray]
     sizes: dict[str, int]
 
-    def extended(self, factors: Sequence[Factor]) -> _Cases:
+    def extended(self, factors: Sequence[Factor]) -> "_Cases":
         """The same with the variables of ``factors`` added: a case for every value that can occur."""
         cases, waiting = self, list(factors)
         while waiting:

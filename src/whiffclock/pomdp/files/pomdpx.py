@@ -222,9 +222,8 @@ class _Diagram:
             self._set(element, fixed, 1 / len(self.values[name]))
         elif kind == "persistent":
             before = self.previous.get(name, "")
-            element.require(
-                before in self.values, f"{name!r} cannot persist: its value before the move is not a parent."
-            )
+            known = before in self.values
+            element.require(known, f"{name!r} cannot persist: its value before the move is not a parent.")
             axes = list(self.values)
             if before in fixed:
                 self._set(element, {**fixed, name: fixed[before]}, 1.0)

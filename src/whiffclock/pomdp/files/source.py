@@ -13,14 +13,12 @@ from whiffclock.disk import reading, require_file
 from whiffclock.params import InputError, require
 from whiffclock.pomdp.tabular import DISCOUNT
 
+#: Most values of one kind that a file may have without naming them.
 MOST_NAMES = 1_000_000
-"""Most values of one kind that a file may have without naming them."""
-
+#: Most states, or rows of a table, that a file may have: a typing error must not fill the memory.
 LARGEST = 10_000_000
-"""Most states, or rows of a table, that a file may have: a typing error must not fill the memory."""
-
+#: Most bytes of a text file: as words, they take up to twenty times as many.
 LONGEST = 128 * 2**20
-"""Most bytes of a text file: as words, they take up to twenty times as many."""
 
 
 @dataclass(frozen=True)
