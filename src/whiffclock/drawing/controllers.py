@@ -76,11 +76,11 @@ def _draw_chain(axes: Axes, chain: Chain, place: np.ndarray, fontsize: float) ->
     x, y = place.tolist()
     many = len(chain.nodes) > 1
     axes.add_patch(Circle((x, y), 1, fc=_FILL[chain.action], ec=INK, lw=0.8, zorder=3))
-    size = (1.4 if many else 1.7) * fontsize
-    axes.text(x, y + 0.32 * many, GLYPHS[chain.action], ha="center", va="center", fontsize=size, zorder=4)
+    size = (1.3 if many else 1.7) * fontsize
+    axes.text(x, y + 0.35 * many, GLYPHS[chain.action], ha="center", va="center", fontsize=size, zorder=4)
     if many:
         count = f"×{len(chain.nodes)}"
-        axes.text(x, y - 0.47, count, ha="center", va="center", fontsize=0.9 * fontsize, zorder=4)
+        axes.text(x, y - 0.5, count, ha="center", va="center", fontsize=0.9 * fontsize, zorder=4)
 
 
 def _arrow(axes: Axes, points: Sequence[np.ndarray], seen: int) -> None:
