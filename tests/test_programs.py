@@ -310,7 +310,7 @@ def test_programs_as_runs():
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"seconds": 0}, r"^seconds is 0"),
+        ({"seconds": 0}, r"^seconds is 0; it must be positive"),
         ({"seconds": 5, "candidates": 5}, "not both"),
         ({"candidates": 3, "rounds": 4}, "3 candidates in 4 rounds are too few"),
         ({"hottest": 1e-5}, "it must fall"),
