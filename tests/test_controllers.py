@@ -15,12 +15,22 @@ from test_programs import QUICK, finished, of
 
 import whiffclock as wc
 from whiffclock.agents import programs
-from whiffclock.agents.programs import Ground, Program, Scored, first_program, in_order, simplified_controller
+from whiffclock.agents.programs import (
+    Ground,
+    Program,
+    Scored,
+    anneal_controller,
+    early,
+    first_program,
+    in_order,
+    simplified_controller,
+)
 from whiffclock.chains import chains, reachable
 from whiffclock.cli.info import program_texts
 from whiffclock.drawing.controllers import EDGES, GLYPHS
 from whiffclock.memory import clock, controller
 from whiffclock.params import InputError
+from whiffclock.world.moves import DISPLACEMENT
 
 
 def policy_of(next_node, actions, first=(1, 0)):
@@ -61,6 +71,40 @@ def test_every_change_keeps_the_tables_valid(n):
         program = new
     assert acted == {*range(n)}
     assert redirected == {(node, whiff) for node in range(n) for whiff in (0, 1)}
+
+
+def test_at_first_a_large_controller_is_a_clock_with_a_loop():
+    memory = controller(40)
+    changes = programs.Changes(memory, np.random.default_rng(0), free=False)
+    program, loops = first_program(memory), set()
+    for _ in range(300):
+        program = changes.of(program)
+        assert np.array_equal(program.next_node[:-1], memory.next_node[:-1])
+        assert program.next_node[-1, 1] == 0
+        loops.add(int(program.next_node[-1, 0]))
+    assert len(loops) > 20
+
+
+def test_early_rounds_begin_anew_and_the_better_controller_stays(plume, searched):
+    ground = Ground.of(plume, (plume.environments["dense"],), plume.settle(), QUICK)
+    how, memory = replace(QUICK, candidates=40, rounds=4), controller(6)
+    good = Program(searched.actions, searched.memory.next_node)
+    downwind = Program(np.full(6, 3, dtype=np.int8), memory.next_node)
+    for program, stays in ((good, True), (downwind, False)):
+        scored = Scored(ground, memory, program)
+        best, objective = anneal_controller(scored, how, 0, np.random.default_rng(0), lambda share: None)
+        assert (best is program) == stays
+        assert objective == pytest.approx(Scored(ground, memory, best).objective)
+        assert scored.candidates <= 10  # of a round
+    later = Scored(ground, memory, downwind)
+    anneal_controller(later, how, 2, np.random.default_rng(0), lambda share: None)
+    assert later.program is not downwind
+
+
+def test_early_rounds_have_fewer_starts():
+    how = replace(QUICK, snapshots=16, rounds=6)
+    assert [early(how, part).snapshots for part in range(6)] == [2, 2, 2, 4, 8, 16]
+    assert early(replace(how, snapshots=3), 0).snapshots == 1
 
 
 def test_a_node_is_put_between_two_others():
@@ -195,6 +239,22 @@ def test_recovery_paths_go_around_loops():
     assert np.array_equal(follow_blanks(policy, policy.begin(np.ones(1, dtype=bool)), 6)[0], path)
     assert wc.geometry(path).cast_width == 1
     assert len(wc.recovery_path(policy)) == 4
+
+
+def test_the_recovery_path_of_a_searched_controller_is_as_long_as_its_blanks(searched):
+    """It begins at the node that most nodes have after a whiff, and goes around its loop."""
+    memory, record = searched.memory, searched.clock_record(0)
+    targets = memory.next_node[reachable(memory), 1].tolist()
+    assert targets.count(memory.after_whiff[0]) == max(map(targets.count, targets))
+    assert chains(searched)[0].nodes[0] == memory.after_whiff[0]
+    path = wc.recovery_path(searched)
+    assert len(path) - 1 == record["largest_clock"] >= record["longest_blank"]
+    nodes = [int(memory.after_whiff[0])]
+    for _ in path[2:]:
+        nodes.append(int(memory.next_node[nodes[-1], 0]))
+    assert np.array_equal(np.diff(path, axis=0), DISPLACEMENT[searched.actions[nodes]])
+    assert policy_of([[1, 0], [2, 0], [1, 0]], [0, 1, 2]).memory.last_clock >= 500
+    assert [controller(7).last_clock, clock(9, (3,)).last_clock] == [6, 8]
 
 
 def test_the_commands_take_controllers(tmp_path):

@@ -208,6 +208,7 @@ def test_plots_draw_into_given_axes(plume):
         lambda ax: wc.plot_plume(plume, 2e-6, ax=ax),
         lambda ax: wc.plot_search(found, plume, ax=ax),
         lambda ax: wc.plot_recovery_path(cast, ax=ax),
+        lambda ax: wc.plot_controller(cast, ax=ax),
         *[lambda ax, metric=metric: wc.plot_compare(table, metric, ax=ax) for metric in METRICS],
     ]
     for plot in plots:

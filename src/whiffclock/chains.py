@@ -19,9 +19,14 @@ class Chain(NamedTuple):
 
 
 def reachable(memory: Memory) -> list[int]:
-    """Nodes that a search can reach: the path on blanks after a first whiff, then those that branch off from it."""
+    """Nodes that a search can reach: the recovery paths first, then those that lead to them or branch off from them."""
+    found = _onward(memory, memory.first.tolist())
+    return _onward(memory, [*(node for node in memory.after_whiff.tolist() if node in found), *found])
+
+
+def _onward(memory: Memory, entered: list[int]) -> list[int]:
+    """All nodes that follow some others, which are among them, path on blanks by path."""
     found: dict[int, None] = {}
-    entered = memory.first[::-1].tolist()
     for node in entered:  # which grows
         while node not in found:
             found[node] = None

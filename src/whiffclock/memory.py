@@ -95,6 +95,12 @@ class Memory:
         return max(len(self.blank_nodes(mode)) for mode in range(self.modes))
 
     @cached_property
+    def last_clock(self) -> int:
+        """The reading at which the clock stays; it runs on if a recovery path ends in a loop of several nodes."""
+        ends = [self.blank_nodes(mode)[-1] for mode in range(self.modes)]
+        return self.length - 1 if all(self.next_node[end, 0] == end for end in ends) else _LONGEST
+
+    @cached_property
     def spec(self) -> dict[str, Any]:
         """Plain values that determine it: maker and settings, or a digest of tables made by hand."""
         if self.maker:
@@ -305,8 +311,9 @@ def window(n: int = 4, length: int = 500) -> Memory:
 def controller(n: int = 8) -> Memory:
     """``n`` nodes with free transitions, for ``whiffclock optimize``, which searches them together with the actions.
 
-    Each node has an action, and a next node for each observation. Before a search it is a clock of ``n`` states. Its
-    recovery path begins at node 0, the node of a search that starts on a whiff.
+    Each node has an action, and a next node for each observation. Before a search it is a clock of ``n`` states. A
+    search that starts on a blank is at node 1, one on a whiff at node 0. The recovery path of a searched controller
+    begins at the node that most nodes have after a whiff.
 
     Parameters
     ----------

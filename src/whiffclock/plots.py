@@ -151,7 +151,7 @@ def plot_controller(policy: TablePolicy, ax: Axes | None = None) -> Axes:
 
     A circle is a node with its move, upwind to the left, or a chain of nodes with equal moves, such as "×12": they
     follow each other on blanks, and a whiff leads from all of them to the same node. Nodes that no search can reach are
-    left out. The path on blanks after a first whiff begins at the top and goes clockwise.
+    left out. The recovery path, on blanks after a whiff, begins at the top and goes clockwise.
 
     Parameters
     ----------

@@ -9,10 +9,10 @@ states: find
 over groups g of searches: one group for the mean, one per environment for the worst case. The method is simulated
 annealing (Kirkpatrick, Gelatt, Vecchi 1983): a candidate is taken if its objective is above that of the current program
 plus T log u, with u uniform; the temperature T falls geometrically. A change sets, inserts or deletes a run of equal
-moves, exchanges two neighbouring runs, or mirrors the rest of a recovery path. A controller is searched as a clock
-whose recovery path ends in a loop, then with free transitions: a change may also set an action, redirect a transition,
-or move a node to another place. :func:`~whiffclock.world.candidates.attempt` scores candidates on the searches they
-concern.
+moves, exchanges two neighbouring runs, or mirrors the rest of a recovery path. In a controller it may also set an
+action, redirect transitions, move a node to another place, or let the recovery path end in another loop; a large one is
+searched as a clock with a loop first. :func:`~whiffclock.world.candidates.attempt` scores candidates on the searches
+they concern.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ _LONGEST_RUN = 10
 _TURN = 32
 #: Places of changes are drawn as the power of a uniform number, so that early moves are changed more often.
 _EARLY = 1.5
+#: Controllers with this many nodes are clocks with a loop in the first half of the rounds.
+_LOOP_FIRST = 32
 #: How often the number of start times of a controller is halved in the first rounds.
 _MOST_HALVED = 3
 #: The maker of memories whose transitions are searched, too.
@@ -234,16 +236,20 @@ class Changes:
         return np.concatenate(changed)[: len(moves)]
 
     def _of_controller(self, program: Program) -> Program:
-        """Other moves after a whiff, or another loop; if free, also another action or transition, or a node moved."""
+        """Other moves after a whiff, or another loop; if free, also another action, other transitions, a node moved."""
         actions, next_node = program.actions.copy(), program.next_node.copy()
         node, other, whiff = self._below(len(actions)), self._below(len(actions)), self._below(2)
         path = path_on_blanks(next_node, int(self.memory.after_whiff[0]))
-        match self._below(5 if self.free else 3):
+        match self._below(7 if self.free else 3):
             case 0:
                 next_node[path[-1], 0] = path[self._below(len(path))]
             case 3:
                 next_node[node, whiff] = other
             case 4:
+                next_node[node, 1] = next_node[other, 1]
+            case 5:
+                next_node[next_node[:, 1] == next_node[node, 1], 1] = other
+            case 6:
                 _put_between(next_node, other, node, whiff)
                 actions[other] = self._below(N_ACTIONS) if self._below(2) else actions[next_node[other, 0]]
             case 2 if self.free:
@@ -262,13 +268,18 @@ def _put_between(next_node: np.ndarray, node: int, before: int, whiff: int) -> N
 
 
 def anneal(
-    scored: Scored, settings: OptimizeSettings, part: int, rng: np.random.Generator, progress: Callable[[float], None]
+    scored: Scored,
+    settings: OptimizeSettings,
+    part: int,
+    rng: np.random.Generator,
+    progress: Callable[[float], None],
+    free: bool = True,
 ) -> tuple[Program, float]:
     """One round of annealing, ``part`` of ``settings.rounds``; the best program of it, and its objective.
 
     ``progress`` is called with the share of the round that was done since its last call, and may raise to stop.
     """
-    changes = Changes(scored.memory, rng, free=part >= settings.turns // 2)
+    changes = Changes(scored.memory, rng, free)
     changes.look(scored.reached)
     best, highest = scored.program, scored.objective
     begin, done, ratio = time.perf_counter(), 0.0, settings.coldest / settings.hottest
@@ -284,6 +295,23 @@ def anneal(
         progress(min(1.0, spent) - done)
         done = min(1.0, spent)
     return best, highest
+
+
+def anneal_controller(
+    scored: Scored, settings: OptimizeSettings, part: int, rng: np.random.Generator, progress: Callable[[float], None]
+) -> tuple[Program, float]:
+    """One round for a controller: in the first half of the rounds a whole annealing from scratch, the better one stays.
+
+    Small controllers have many local optima, which differ by .1 in G.
+    """
+    if part >= settings.turns // 2:
+        return anneal(scored, settings, part, rng, progress)
+    another = Scored(scored.ground, scored.memory, first_program(scored.memory))
+    seconds = None if settings.seconds is None else settings.seconds_per_round
+    whole = replace(settings, seconds=seconds, candidates=settings.candidates_per_round, rounds=1)
+    found = anneal(another, whole, 0, rng, progress, free=scored.memory.rows < _LOOP_FIRST)
+    scored.candidates, scored.repeated = another.candidates, scored.repeated + another.repeated
+    return max(found, (scored.program, scored.objective), key=lambda one: one[1])
 
 
 def simplified(scored: Scored, tolerance: float) -> Program:
@@ -306,7 +334,7 @@ def simplified_controller(scored: Scored, tolerance: float) -> Program:
     The objective falls by at most ``tolerance`` standard errors.
     """
     floor = scored.objective - tolerance * scored.standard_error
-    usual = np.bincount(scored.program.next_node[scored.reached, 1]).argmax()
+    usual = with_transitions(scored.memory, scored.program.next_node).after_whiff[0]
     for node in range(scored.memory.rows):
         next_node = scored.program.next_node.copy()
         next_node[node, 1] = usual
@@ -314,9 +342,15 @@ def simplified_controller(scored: Scored, tolerance: float) -> Program:
     return in_order(scored.memory, scored.program)
 
 
+def with_transitions(memory: Memory, next_node: np.ndarray) -> Memory:
+    """A controller with other transitions; its recovery path begins at the node that most others have after a whiff."""
+    made = replace(memory, next_node=next_node, maker="", settings=None)  # which no maker can rebuild
+    return replace(made, after_whiff=np.array([np.bincount(next_node[reachable(made), 1]).argmax()]))
+
+
 def in_order(memory: Memory, program: Program) -> Program:
     """The same controller with its nodes numbered along its paths; those that a search begins with remain the first."""
-    found = reachable(replace(memory, next_node=program.next_node, maker="", settings=None))
+    found = reachable(with_transitions(memory, program.next_node))
     order = np.array([*dict.fromkeys([*sorted(memory.first.tolist()), *found, *range(memory.rows)])])
     number = np.argsort(order).astype(np.int32)
     return Program(program.actions[order], number[program.next_node[order]])

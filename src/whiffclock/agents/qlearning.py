@@ -142,7 +142,7 @@ def learning_params(task: Task, snapshots: int) -> LearningParams:
     same = {name: value for name, value in learning.to_dict().items() if name in LearningParams._fields}
     return LearningParams(
         **same,
-        last_clock=task.memory.length - 1,
+        last_clock=task.memory.last_clock,
         start_on_whiff=task.world.start_on_whiff,
         start_snapshots=start_snapshots(snapshots, task.world, learning.horizon),
         curve_every=-(-learning.episodes // learning.curve_points),

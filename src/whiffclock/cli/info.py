@@ -85,7 +85,7 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
             usual = "default settings" if name == "optimize" else "as in the paper"
             value = {k: v for k, v in value.items() if v != defaults[name].get(k)} or usual
         elif name == "memory":
-            value = {k: v for k, v in value.items() if v is not False and v != []}
+            value = {k: v for k, v in value.items() if v is not False and v not in ([], "")}
         elif name.startswith("last episodes"):
             value = {k: v for k, v in value.items() if k in ("largest_clock", "longest_blank")}
         shown.setdefault(name, value)

@@ -27,7 +27,7 @@ _FILL = {
 EDGES = ({"color": INK, "ls": "-"}, {"color": SOURCE, "ls": (0, (3.5, 1.5))})
 EDGE_NAMES = ("after a blank", "after a whiff")
 #: In radii of a node: distance between neighbours on the circle, and room outside of it.
-_APART, _OUTSIDE = 3.1, 4.0
+_APART, _OUTSIDE = 3.1, 3.7
 #: How far transitions across the circle keep from its centre, as a share of the chord's own distance.
 _BEND = (0.8, 0.5)
 #: Angle between two things outside of a node: loops, and where searches begin.
@@ -76,10 +76,11 @@ def _draw_chain(axes: Axes, chain: Chain, place: np.ndarray, fontsize: float) ->
     x, y = place.tolist()
     many = len(chain.nodes) > 1
     axes.add_patch(Circle((x, y), 1, fc=_FILL[chain.action], ec=INK, lw=0.8, zorder=3))
-    axes.text(x, y + 0.3 * many, GLYPHS[chain.action], ha="center", va="center", fontsize=1.7 * fontsize, zorder=4)
+    size = (1.3 if many else 1.7) * fontsize
+    axes.text(x, y + 0.35 * many, GLYPHS[chain.action], ha="center", va="center", fontsize=size, zorder=4)
     if many:
         count = f"×{len(chain.nodes)}"
-        axes.text(x, y - 0.42, count, ha="center", va="center", fontsize=0.95 * fontsize, zorder=4)
+        axes.text(x, y - 0.5, count, ha="center", va="center", fontsize=0.9 * fontsize, zorder=4)
 
 
 def _arrow(axes: Axes, points: Sequence[np.ndarray], seen: int) -> None:

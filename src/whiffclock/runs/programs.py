@@ -21,10 +21,12 @@ from whiffclock.agents.programs import (
     Program,
     Scored,
     anneal,
+    anneal_controller,
     early,
     first_program,
     simplified,
     simplified_controller,
+    with_transitions,
 )
 from whiffclock.agents.qlearning import Task, records_of
 from whiffclock.environments import Environments
@@ -104,8 +106,8 @@ class _Search(Job):
             "found": found,
         }
         memory = self.memory
-        if not np.array_equal(program.next_node, memory.next_node):  # which no maker can rebuild
-            memory = replace(memory, next_node=program.next_node, maker="", settings=None)
+        if not np.array_equal(program.next_node, memory.next_node):
+            memory = with_transitions(memory, program.next_node)
         return TablePolicy(self.agent, memory, program.actions, made_from, records=records)
 
 
@@ -132,11 +134,13 @@ class Anneal(_Search):
         best = program_of(self.memory, needed.get("start"))
         candidates, searches, each = 0, 0, self.cost(plume) / len(self.rounds)
         for number in self.rounds:
-            settings = early(self.settings, number) if self.memory.maker == CONTROLLER else self.settings
+            controller = self.memory.maker == CONTROLLER
+            settings = early(self.settings, number) if controller else self.settings
             ground = Ground.of(plume, self.at, self.world, settings, seed=number)
             scored = Scored(ground, self.memory, best)
             rng = np.random.default_rng([self.seed, number, self.chain])
-            best, objective = anneal(scored, self.settings, number, rng, lambda share: tick(int(share * each)))
+            one_round = anneal_controller if controller else anneal
+            best, objective = one_round(scored, self.settings, number, rng, lambda share: tick(int(share * each)))
             candidates += scored.candidates
             searches += scored.repeated
         return self.policy(best, plume, {"objective": objective, "candidates": candidates, "searches": searches})
