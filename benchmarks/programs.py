@@ -221,6 +221,11 @@ METHODS: dict[str, tuple[Method, dict[str, Any]]] = {
     "2 snapshots": (partial(annealing, snapshots=(2,)), {}),
     "4 snapshots": (partial(annealing, snapshots=(4,)), {}),
     "2 4 8 16 snapshots": (partial(annealing, snapshots=(2, 4, 8, 16)), {}),
+    "2 4 8 16 snapshots and hottest 3e-4": (partial(annealing, hottest=3e-4, snapshots=(2, 4, 8, 16)), {}),
+    "2 4 8 16 snapshots without mirror": (
+        partial(annealing, snapshots=(2, 4, 8, 16)),
+        {"_KINDS": tuple(one for one in programs._KINDS if one != "mirror")},
+    ),
     "places: power 1": (annealing, {"_EARLY": 1.0}),
     "places: power 2": (annealing, {"_EARLY": 2.0}),
     "runs up to 5": (annealing, {"_LONGEST_RUN": 5}),
