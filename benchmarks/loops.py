@@ -123,7 +123,7 @@ def beliefs(size: int) -> Beliefs:
     """So many beliefs, each over all cells of the model."""
     cells = np.flatnonzero(~model().in_target).astype(np.int32)
     none, all_of_them = np.zeros(size, dtype=np.int64), np.full(size, len(cells))
-    return Beliefs(np.arange(size), none, all_of_them, cells, np.full(len(cells), 1 / len(cells)), none)
+    return Beliefs(np.arange(size), none, all_of_them, cells, np.full(len(cells), 1 / len(cells)), none, none)
 
 
 @loop("belief.update", "cell", 16)

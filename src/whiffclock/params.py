@@ -332,7 +332,9 @@ class OptimizeSettings(Settings):
     with the best program; every round has start times of its own. Temperatures are in units of G.
     """
 
-    seconds: Annotated[float | None, "Time for each chain; default: 60.", Valid(gt=0, le=1e7)] = None
+    seconds: Annotated[
+        float | None, "Time for each chain; default: 60.", Valid(gt=0, le=1e7, must="be positive, and 1e7 at most")
+    ] = None
     candidates: Annotated[
         int | None, "Candidates for each chain, instead of a time: always the same result.", Valid(ge=1, le=10**12)
     ] = None

@@ -52,6 +52,8 @@ _EARLY = 1.5
 _LOOP_FIRST = 32
 #: How often the number of start times of a controller is halved in the first rounds.
 _MOST_HALVED = 3
+#: Kinds of changes of a recovery path, each as often as the others.
+_KINDS = ("set", "insert", "delete", "swap", "mirror")
 #: The maker of memories whose transitions are searched, too.
 CONTROLLER = "controller"
 _MIRRORED = np.arange(N_ACTIONS)
@@ -222,14 +224,14 @@ class Changes:
         at = int(reach * self.rng.random() ** _EARLY)
         run, other = 1 + self._below(_LONGEST_RUN), 1 + self._below(_LONGEST_RUN)
         before, after = moves[:at], moves[at:]
-        match self._below(5):
-            case 0:
+        match _KINDS[self._below(len(_KINDS))]:
+            case "set":
                 changed = [before, np.full(run, self._below(N_ACTIONS)), after[run:]]
-            case 1:
+            case "insert":
                 changed = [before, np.full(run, self._below(N_ACTIONS)), after]
-            case 2:
+            case "delete":
                 changed = [before, after[run:], np.full(run, moves[-1])]
-            case 3:
+            case "swap":
                 changed = [before, after[run : run + other], after[:run], after[run + other :]]
             case _:
                 changed = [before, _MIRRORED[after]]

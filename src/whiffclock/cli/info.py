@@ -12,7 +12,14 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import with_options
 from whiffclock.environments import PAPER, trained_in
-from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings, require
+from whiffclock.params import (
+    EvaluationSettings,
+    InputError,
+    LearningSettings,
+    OptimizeSettings,
+    WorldSettings,
+    require,
+)
 
 if TYPE_CHECKING:
     from whiffclock.policy import TablePolicy
@@ -65,6 +72,7 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
     """The facts of a policy in a few lines: settings that differ from the defaults, no sums."""
     world = WorldSettings(start_threshold=PAPER.sparsest)
     defaults = {"world": world.to_dict(), "learning": LearningSettings().to_dict()}
+    defaults["optimize"] = OptimizeSettings().to_dict()
     facts = dict(facts)
     shown: dict[str, Any] = {"policy": facts.pop("policy")}
     if isinstance(threshold := facts.pop("threshold", None), float):
@@ -74,7 +82,8 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
         shown["plume"] = origin
     for name, value in facts.items():
         if name in defaults:
-            value = {k: v for k, v in value.items() if v != defaults[name].get(k)} or "as in the paper"
+            usual = "default settings" if name == "optimize" else "as in the paper"
+            value = {k: v for k, v in value.items() if v != defaults[name].get(k)} or usual
         elif name == "memory":
             value = {k: v for k, v in value.items() if v is not False and v not in ([], "")}
         elif name.startswith("last episodes"):

@@ -27,7 +27,9 @@ def optimize(
     *,
     out: Annotated[Path, "Folder for the policies.", OptionSpec("DIR")] = Path("programs"),
     plume: Field,
-    also: Annotated[list[Path] | None, "Another plume to search in at the same time; may be repeated."] = None,
+    also: Annotated[
+        list[Path] | None, "Another plume to search in at the same time; may be repeated.", OptionSpec("FILE")
+    ] = None,
     test_plume: Annotated[Path | None, "Another plume to test the programs in.", OptionSpec("FILE")] = None,
     environment: opt.Environment = None,
     robust: Annotated[bool, "Search one program for all environments, not one for each."] = False,
