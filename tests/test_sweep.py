@@ -102,7 +102,7 @@ def write(tmp_path):
          "line 2: start_threshold is 'none'; it must be a concentration, 'own' or 'sparsest'."),
         ("end_of_record = 'stop'", "line 2: end_of_record is 'stop'; it must be 'wrap' or 'avoid'."),
         ("memory = 3", "line 2: memory is 3; it must be a text."),
-        ("memory = 'hourglass'", "line 2: There is no memory called 'hourglass'; there are clock, window."),
+        ("memory = 'hourglass'", "line 2: There is no memory called 'hourglass'; there are clock, window, controller."),
         ("tau = 'auto'", "line 2: tau is 'auto', but a sweep has no choice of tau;"),
         ("tau = [2.5]", "line 2: tau is 2.5; it must be a whole number."),
         ("tau = ['soon']", "line 2: tau is ['soon']; it must be a whole number, 'none', or a list of whole numbers."),
