@@ -366,6 +366,20 @@ def test_the_command_writes_and_prints_programs(made):
     assert "made with other settings" in refused.stderr
 
 
+def test_a_policy_of_another_search_is_not_taken_for_the_result(plume):
+    """Same names, rows and settings, but another tau, other environments, or another start."""
+    search = of(plume, memory=clock(60, (10,)))
+    policy = finished(search, plume)
+    assert search.made(policy)
+    assert not of(plume, memory=clock(60, (5,))).made(policy)
+    assert not of(plume, ("sparse",), memory=clock(60, (10,))).made(policy)
+    assert not of(plume, memory=clock(60, (10,)), start=policy).made(policy)
+    assert not replace(search, seed=1).made(policy)
+    both = finished(of(plume, ("dense", "sparse")), plume)
+    assert of(plume, ("dense", "sparse")).made(both)
+    assert not of(plume, ("denser", "dense")).made(both)
+
+
 def test_a_second_plume_tests_programs(made):
     folder, words, _ = made
     whiffclock("plume", "toy", "other.npz", "--snapshots", "200", "--length", "40", "--seed", "5", cwd=folder)

@@ -73,9 +73,9 @@ def optimize(
     fields = [first, *(opt.read_plume(path, plume.reading) for path in also or [])]
     other = None if test_plume is None else _unseen(test_plume, plume, fields)
     thresholds = list(dict.fromkeys(opt.thresholds_in(first, environment)))
-    each = [thresholds] if robust else [[threshold] for threshold in thresholds]
-    made = [program_search(fields, at, settings, remembered, world, begin) for at in each]
-    field, searches = made[0][0], [replace(search, seed=seed) for _, search in made for seed in numbers]
+    field, every = program_search(fields, thresholds, settings, remembered, world, begin)
+    each = [every.at] if robust else [(threshold,) for threshold in every.at]
+    searches = [replace(every, at=at, seed=seed) for at in each for seed in numbers]
     folder, best = PolicyFolder(out, searches, store, force, field.environments), Best()
     try:
         with engine.open(opt.say) as pool, opt.job_bar(out, "searches") as bar:

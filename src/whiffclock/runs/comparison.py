@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: The one tau of the 2Q^h agents, which are never retrained.
 HEURISTIC_TAU = 10
 #: What policies of one ensemble may differ in, or what follows from the rest.
-_OF_ONE_AGENT = {"seed", "version", "origin", "plume_origin", "environment", "episodes_played", "found"}
+_OF_ONE_AGENT = {"seed", "version", "origin", "plume_origin", "environment", "episodes_played", "found", "searched_at"}
 
 
 def best(evaluations: Sequence[Evaluation]) -> int:

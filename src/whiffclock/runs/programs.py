@@ -104,6 +104,8 @@ class _Search(Job):
             "seed": self.seed,
             "version": __version__,
             "found": found,
+            "searched_at": list(self.at),
+            "start": None if self.start is None else self.start.key,
         }
         memory = self.memory
         if not np.array_equal(program.next_node, memory.next_node):
@@ -171,10 +173,12 @@ class Searched(_Search):
 
     def made(self, policy: TablePolicy) -> bool:
         """Whether a policy is its result, by what it was made from."""
-        settings, found = self.settings.to_dict(), policy.made_from.get("found", {})
-        own = {"plume": self.plume, "seed": self.seed, "optimize": settings, "world": self.world.to_dict()}
-        same = (policy.name, policy.memory.rows, len(found)) == (self.agent, self.memory.rows, len(self.at))
-        return same and all(policy.made_from.get(name) == value for name, value in own.items())
+        own: dict[str, Any] = {"plume": self.plume, "seed": self.seed, "searched_at": list(self.at)}
+        own |= {"optimize": self.settings.to_dict(), "world": self.world.to_dict()}
+        own["start"] = None if self.start is None else self.start.key
+        same = policy.memory == self.memory or self.memory.maker == CONTROLLER
+        same = same and (policy.name, policy.memory.rows) == (self.agent, self.memory.rows)
+        return same and all(name in policy.made_from and policy.made_from[name] == own[name] for name in own)
 
     def compute(self, plume: Plume, needed: dict[str, Any], tick: Tick) -> TablePolicy:
         settings = self.settings
