@@ -254,8 +254,9 @@ def _usage(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evi
     also: dict[str, Any] = {}
     for name in trained:
         two, same = (ensemble(separation_by_blank(one[name]), rng) for one in (trained, control))
-        parts.append(_superior(f"separation in {name}", (two, same), margins["more"], "median separations"))
-        also[f"median separation in {name}"] = {"two-Q": two.take().value, "control": same.take().value}
+        learned = {"beyond the paper: probability of more than the control": superiority(two, same)}
+        beside = {"control": same.take()} | learned
+        parts.append(Part(f"separation in {name}", two.take(), **margins["separation"], beside=beside))
     shares = {kind: own(data, kind, "share") for kind in (ds.TWO, ds.SAME_PATH)}
     share, other = (over_agents(one.sel(environment="denser"), rng) for one in shares.values())
     parts.append(Part("share of Q+ in denser", share, **margins["share"], beside={"control": other}))

@@ -13,6 +13,8 @@ Each part has an outcome of its own, and the claim has the worst of them.
   agents, and one with a reason: too few failures, no scale for its margin, trainings too short.
 - A claim is **not tested** if the run does not have the figures it is based on, or the plume not the environments.
 
+The interval that is shown is the one that decides: the wider one where a part might be refuted.
+
 A claim is shown by its weakest part: one that refutes it, or is undecided, or holds by the least; and by a summary
 of all parts.
 """
@@ -31,6 +33,8 @@ SIGNS: dict[Outcome, str] = {"holds": "✓", "does not hold": "✗", "undecided"
 #: Agents (or whatever is resampled) below which no interval is taken: for n agents, the lowest is a one-sided bound of
 #: the median at the level 1 - 2^-n, which is 97% for five and 94% for four.
 FEWEST = 5
+#: More agents than this are not counted.
+_MOST_AGENTS = 1000
 _WORST_FIRST: tuple[Outcome, ...] = ("does not hold", "undecided", "holds")
 #: Labels of parts that a summary names, at most; of more it gives the number.
 _NAMED = 3
@@ -67,6 +71,10 @@ class Part:
         """The interval of one of ``parts`` parts; NaN for fewer than :data:`FEWEST` agents."""
         return interval(self.draws, self.tail / parts) if self.draws.n >= FEWEST else (np.nan, np.nan)
 
+    def deciding(self, parts: int) -> int:
+        """For how many parts the interval that decides is corrected: all of them, where one might be refuted."""
+        return parts if self.misses(1) else 1
+
     def misses(self, parts: int) -> bool:
         """Whether the interval of one of ``parts`` parts lies entirely outside the range."""
         low, high = self.interval(parts)
@@ -82,6 +90,23 @@ class Part:
         refuted = self.misses(parts) and 2.0 ** -(self.draws.freedom + 1) <= self.tail / parts
         return "does not hold" if refuted else "undecided"
 
+    def needs(self, parts: int) -> float:
+        """About how many agents would decide an undecided part, if value and scatter stay: errors fall as n^-1/2.
+
+        Infinite at an end of the range, NaN where agents are not what is missing.
+        """
+        undecided = self.outcome(parts) == "undecided" and not self.reason
+        if not undecided or self.draws.n < FEWEST or "agents" not in self.draws.over:
+            return np.nan
+        value, inside = self.draws.value, self.above < self.draws.value < self.below
+        low, high = self.interval(1 if inside else parts)
+        ends = [(value - low, self.above), (high - value, self.below)]
+        if not inside:  # the end of the interval that faces the range
+            ends = [(high - value, self.above)] if value <= self.above else [(value - low, self.below)]
+        with np.errstate(divide="ignore"):
+            ratio = max(np.float64(width) / abs(value - end) for width, end in ends)
+        return float(np.ceil(self.draws.n * max(1.0, ratio) ** 2))
+
     def why(self, parts: int) -> str:
         """The reason of the outcome, in a few words."""
         outcome, outside = self.outcome(parts), f"outside the required range, {self.required}"
@@ -96,21 +121,31 @@ class Part:
         if self.misses(parts):
             return f"the interval is {outside}, but from too few agents to refute"
         if self.misses(1):
-            return f"the interval is {outside}, but not the wider one for {parts} parts"
-        return f"the interval crosses an end of the required range, {self.required}"
+            return f"the interval is {outside}, but not the wider one for {parts} parts{self._agents(parts)}"
+        return f"the interval crosses an end of the required range, {self.required}{self._agents(parts)}"
+
+    def _agents(self, parts: int) -> str:
+        """How many agents would decide, in words."""
+        needs = self.needs(parts)
+        if np.isnan(needs):
+            return ""
+        number = f"about {needs:,.0f}" if needs <= _MOST_AGENTS else f"more than {_MOST_AGENTS:,}"
+        return f"; {number} agents would decide"
 
     def to_dict(self, parts: int) -> dict[str, Any]:
         """Everything about this part, one of ``parts``, in plain values."""
-        low, high = self.interval()
+        corrected = self.deciding(parts)
+        low, high = self.interval(corrected)
         return {
             "value": self.draws.value,
             "low": low,
             "high": high,
-            "level": 1 - 2 * self.tail,
+            "level": 1 - 2 * self.tail / corrected,
             "required": self.required,
             "outcome": self.outcome(parts),
             "why": self.why(parts),
             "n": self.draws.n,
+            "needs": self.needs(parts),
             "above": self.above,
             "below": self.below,
             "beside": {name: with_interval(draws) for name, draws in self.beside.items()},
@@ -192,7 +227,8 @@ def decide(claim: Claim, evidence: Evidence, environments: Collection[str] = ())
     found = {"parts": {one.label: one.to_dict(count) for one in parts}, "also": dict(evidence.also)}
     why = _why(part, word, [one.outcome(count) for one in parts])
     summary, resampled = summarize(outcomes, environments), " and ".join(over)
-    return Verdict(claim, part.label, part.draws.value, part.interval(), word, summary, resampled, found, why)
+    shown = part.interval(part.deciding(count))
+    return Verdict(claim, part.label, part.draws.value, shown, word, summary, resampled, found, why)
 
 
 def without_numbers(claim: Claim, word: Outcome, why: str) -> Verdict:

@@ -125,7 +125,7 @@ def templates() -> jinja2.Environment:
 
 def percent(level: float) -> str:
     """The level of an interval."""
-    return f"{level:.0%}"
+    return f"{100 * level:.3g}%"
 
 
 def typeset(text: str) -> str:
