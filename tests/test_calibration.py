@@ -150,7 +150,7 @@ def test_a_table_becomes_a_map():
     # A small crossing gets the lower probability, a large one is refused.
     both = Target("two rows", (2.0, 4.0), rows)
     assert (np.diff(both.probability(3, 5, (0, 2)), axis=0) == 0).all()
-    with pytest.raises(InputError, match=r"more whiffs at 2e-06 .* 4 cells downwind and 0 across, by 0\.2;"):
+    with pytest.raises(InputError, match=r"more whiffs at 2e-6 .* 4 cells downwind and 0 across, by 0\.2;"):
         both.probability(8, 5, (0, 2))
     certain = CrosswindProfile(1e-6, (3.0,), (1.0,), (1.0,))
     assert Target("one row", (0.0,), (certain,)).probability(1, 3, (0, 1))[0, 0] == pytest.approx([1, 1, 1])

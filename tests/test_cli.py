@@ -13,6 +13,7 @@ import pytest
 from command import whiffclock as run
 
 from whiffclock.archive import write_npz
+from whiffclock.cli.train import at_the_end
 from whiffclock.environments import PAPER
 from whiffclock.plume.files import write_plume
 
@@ -339,3 +340,33 @@ def test_starts_that_are_impossible_are_refused_at_once(tmp_path):
     assert done.returncode == 2
     assert "1 of 3 start cells have no whiff among the 20 snapshots" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_training_ends_with_the_reward_of_its_agents(folder, tmp_path):
+    words = [
+        "train",
+        "--plume",
+        folder / "plume.npz",
+        "-e",
+        "dense",
+        "--episodes",
+        300,
+        "--horizon",
+        60,
+        "--out",
+        tmp_path,
+    ]
+    shown = run(*words, "--seeds", 3).stdout
+    made = json.loads(run(*words, "--seeds", 3, "--json").stdout)
+    (row,) = (line.split() for line in shown.splitlines() if "single-Q" in line)
+    assert row[:3] == ["dense", "single-Q", "3"]
+    for name, cell in (("G", row[3:6]), ("f+", row[6:9])):
+        values = sorted(one[name] for one in made)
+        assert float(cell[0]) == pytest.approx(values[1], abs=0.006)
+        assert [float(end.strip("[]")) for end in cell[1:]] == pytest.approx([values[0], values[2]], abs=0.006)
+    assert "last tenth of their training" in " ".join(shown.split())
+
+
+def test_the_end_of_a_training_is_its_last_tenth():
+    curve = {"episode": np.array([40.0, 80, 95, 100]), "G": np.array([0.0, 0.1, 0.2, 0.6]), "f+": np.ones(4)}
+    assert at_the_end(curve) == pytest.approx({"G": (15 * 0.2 + 5 * 0.6) / 20, "f+": 1.0})

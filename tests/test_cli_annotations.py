@@ -134,6 +134,13 @@ def test_help_comes_from_the_settings():
     assert shown.index("Outer") < shown.index("--place") < shown.index("Inner") < shown.index("--depth")
 
 
+def test_defaults_in_the_help_are_written_as_elsewhere():
+    words = " ".join(CliRunner().invoke(app, ["optimize", "--help"]).stdout.split())
+    assert "Temperature at the end. [default: 4e-5]" in words
+    assert "in cells. [default: 2]" in words
+    assert "[default: 3000001]" in " ".join(CliRunner().invoke(app, ["train", "--help"]).stdout.split())
+
+
 def test_some_settings_only():
     hint = Annotated[Outer, OptionGroup(SPECS, only=("off", "depth"))]
     shown = called("--help", hint=hint).stdout

@@ -38,6 +38,18 @@ def test_a_log_file_gets_a_line_at_stages_and_every_30_seconds():
     ]
 
 
+def test_a_stage_after_all_counted_work_has_no_percent():
+    file, clock = io.StringIO(), Clock()
+    with Bar("searches", Console(file=file), clock) as bar:
+        bar.begin("reproducing", 1000)
+        bar.advance(1000)
+        bar.enter("writing the report")
+        clock.now = 40.0
+        bar.reach(0)
+        assert bar._bar.tasks[0].total is None
+    assert file.getvalue().splitlines() == ["writing the report", "writing the report"]
+
+
 @pytest.mark.parametrize("total", [1e30, 2**63, float("inf")])
 def test_a_time_left_that_no_calendar_holds(total):
     clock = Clock()

@@ -125,6 +125,13 @@ def test_help_names_both_commands(whiffclock):
     assert "--engine" in whiffclock("sweep", "run", "-h")[1]
 
 
+def test_the_usage_of_a_sweep_is_the_command_without_the_word_run(whiffclock):
+    usage, *others = whiffclock("sweep", "--help")[1].splitlines()
+    assert usage.endswith(" sweep [OPTIONS] FILE")
+    assert others[0].endswith(" sweep plot [OPTIONS] RESULT")
+    assert any(line.startswith("  --dry-run ") for line in others)
+
+
 def test_a_killed_sweep_continues(here, whiffclock):
     long = SWEEP.replace("episodes = 600", "episodes = 40_000").replace('"dense", "sparse"', '"dense"')
     (here / "long.toml").write_text(long)

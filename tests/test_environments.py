@@ -39,7 +39,7 @@ def test_they_are_ordered_from_dense_to_sparse():
     assert found.sparsest == 2.0
     assert found == OWN
     assert found.name_of(0.5) == "low"
-    assert found.name_of(4e-6) == "4e-06"
+    assert found.name_of(4e-6) == "4e-6"
     assert found.threshold_of("high") == 2.0
     assert found.threshold_of("1e-3") == found.threshold_of(1e-3) == 1e-3
     assert parse_environments(found.text) == dict(found)
@@ -152,7 +152,7 @@ def test_a_job_holds_the_number(field):
     assert policy.made_from["environment"] == trained_in(policy.made_from) == "low"
     assert "low" in repr(policy)
     assert trained_in({"threshold": 5e-6}) == "sparse"
-    assert trained_in({"threshold": 4e-6}) == "4e-06"
+    assert trained_in({"threshold": 4e-6}) == "4e-6"
     assert trained_in({}) == ""
 
 

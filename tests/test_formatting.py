@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from whiffclock.formatting import nan_to_null, number, shared_form, short, span
+from whiffclock.formatting import nan_to_null, number, plainly, shared_form, short, span
 
 NAN, INF = float("nan"), float("inf")
 
@@ -34,6 +34,23 @@ def test_numbers_in_a_sentence(value, form, text):
 )
 def test_numbers_for_a_terminal_have_no_zero_before_the_point(value, digits, text):
     assert short(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3e-6, "3e-6"),
+        (2.085e-6, "2.085e-6"),
+        (1e30, "1e30"),
+        (-1e-12, "-1e-12"),
+        (0.5, "0.5"),
+        (2.0, "2"),
+        (1e5, "100000"),
+    ],
+)
+def test_numbers_as_a_user_would_write_them(value, text):
+    assert plainly(value) == text
+    assert float(text) == value
 
 
 def test_intervals():

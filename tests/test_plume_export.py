@@ -45,7 +45,7 @@ def test_a_raw_recording_becomes_a_small_file(tmp_path, plume, raw):
     told = json.loads(told)
     assert told["shape"] == [100, 20, 10]
     assert told["fingerprint"] == made.fingerprint
-    for step in ("raw.h5", "10:110", "0:40,3:23", "every 2 cells (mean)", "first 1", "1e-06", "clipped"):
+    for step in ("raw.h5", "10:110", "0:40,3:23", "every 2 cells (mean)", "first 1", "1e-6", "clipped"):
         assert step in made.origin
 
 

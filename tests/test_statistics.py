@@ -209,7 +209,7 @@ def test_a_plume_too_short_for_a_figure_is_not_judged_by_it(plume):
     assert rows["full width at half maximum, x = 16"].met is not None
     assert rows["start cells at 7e-6"].met is None
     assert rows["map at 1e-6, x >= 3, RMSE"].met is not None
-    with pytest.raises(InputError, match="DNS statistics are at the threshold 3e-06"):
+    with pytest.raises(InputError, match="DNS statistics are at the threshold 3e-6"):
         dns.beside_dns(plume_statistics(plume, 5e-6))
 
 

@@ -345,7 +345,7 @@ def shelf(store, plume):
 
 
 def test_runs_are_listed_in_a_table_and_in_json(shelf):
-    table = run("list", "--store", shelf.folder)
+    table = run("list", "--all", "--store", shelf.folder)
     assert table.returncode == 0, table.stderr
     assert "dense two-Q tau 4 seed 0" in table.stdout
     assert "sparser seed 1" in table.stdout
@@ -357,6 +357,24 @@ def test_runs_are_listed_in_a_table_and_in_json(shelf):
     things = json.loads(run("list", "thing", "--store", shelf.folder, "--json").stdout)
     assert things[0].keys() == listed[1].keys()
     assert len(things) == 3
+
+
+def test_runs_are_counted_by_kind_and_environment(shelf):
+    shelf.save("thing", {"at": [1e-6, 3e-6]}, ARRAYS)
+    shelf.save("thing", {"at": [4e-6]}, ARRAYS)
+    shelf.save("thing", {"note": "no environment"}, ARRAYS)
+    table = run("list", "--store", shelf.folder)
+    assert table.returncode == 0, table.stderr
+    counts = [line.split()[:3] for line in table.stdout.splitlines() if line[:1] == " " and "--" not in line]
+    assert counts[0] == ["kind", "environment", "results"]
+    assert counts[1] == [POLICY, "dense", "1"]
+    places = [row[:2] for row in counts[3:-1]]
+    assert counts[2] == ["thing", "dense", "1"]
+    assert places == [["sparser", "2"], ["-", "1"], ["4e-6", "1"], ["several", "1"]]
+    assert counts[-1][:2] == ["all", "7"]
+    only = run("list", "thing", "--store", shelf.folder).stdout
+    assert POLICY not in only
+    assert only.splitlines()[-1].split()[:2] == ["all", "6"]
 
 
 def test_a_run_is_shown_by_the_first_digits_of_its_key(shelf):

@@ -149,7 +149,7 @@ def test_mistakes_are_reported_by_name_and_line(write, text, says):
             "my.toml, line 1: threshold is 'thick'; it must be one of denser, dense, sparse",
         ),
         ("threshold = [1e-6, -1]", "my.toml, line 1: The threshold is -1; it must be a positive concentration."),
-        ("threshold = ['sparse', 5e-6]", "my.toml, line 1: threshold has the value 5e-06 twice."),
+        ("threshold = ['sparse', 5e-6]", "my.toml, line 1: threshold has the value 5e-6 twice."),
         ("threshold = {}", "my.toml, line 1: threshold is {}; it must be a concentration"),
     ],
 )
@@ -259,7 +259,7 @@ def test_a_sweep_in_a_notebook_may_have_arrays(small):
         ("tau = [3, 60]\nlength = [50]", "my.toml: tau 60 (line 5) and length 50 (line 6): The blank thresholds tau"),
         ("\ntau = 80", "my.toml: tau 80 (line 6): The blank thresholds tau are [80]"),
         ("evaluation.snapshots = 1000", "my.toml: evaluation.snapshots 1000 (line 5): 1000 start snapshots"),
-        ("radius = [2, 1e3]", "my.toml: threshold 5e-06 (line 2) and radius 1000 (line 5): No cell outside"),
+        ("radius = [2, 1e3]", "my.toml: threshold 5e-6 (line 2) and radius 1000 (line 5): No cell outside"),
         ("threshold2 = 3", "my.toml, line 5: there is no setting called threshold2; did you mean threshold?"),
         ("memory = ['window:3', 'window:4']\nn = 3\nlength=9", None),
         ("memory = ['window', 'window:4']\nlength=9", "These points of the sweep are the same: memory window; memory"),
@@ -336,7 +336,7 @@ def test_labels_that_are_not_numbers_are_texts(small, store):
     assert data["G"].sel(tau="3", start_on_whiff=True).sizes == {"seed": 1}
     mixed = Sweep.of(base | {"start_threshold": ["own", 7e-6], "evaluation": {"snapshots": 1, "horizon": ["own", 9]}})
     data = mixed.run(store)
-    assert data["start_threshold"].values.tolist() == ["own", "7e-06"]
+    assert data["start_threshold"].values.tolist() == ["own", "7e-6"]
     assert data["G"].dims == ("evaluation_horizon", "start_threshold", "seed")
 
 

@@ -50,6 +50,12 @@ def test_colours_are_not_escaped():
     assert terminal.file.getvalue() == "\x1b[31ma\x1b[0m\n"
 
 
+def test_numbers_in_messages_have_no_colours():
+    terminal = Terminal(file=io.StringIO(), force_terminal=True, color_system="standard")
+    terminal.print("simulated by whiffclock 0.1.0, seed 0", "runs/policy")
+    assert terminal.file.getvalue() == "simulated by whiffclock 0.1.0, seed 0 runs/policy\n"
+
+
 @pytest.mark.parametrize("columns", [1, 20, 60])
 def test_a_narrow_terminal_loses_no_column(columns):
     terminal = Terminal(file=io.StringIO(), width=columns, color_system=None)

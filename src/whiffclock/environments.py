@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from whiffclock.formatting import plainly
 from whiffclock.params import InputError, checked, require, require_threshold
 
 #: Most environments of a plume.
@@ -40,7 +41,7 @@ class Environments(Mapping[str, float]):
         ordered = sorted(given, key=given.__getitem__)
         for one, other in pairwise(ordered):
             different = given[one] < given[other]
-            require(different, f"The environments {one} and {other} have the same threshold, {given[one]:g}.")
+            require(different, f"The environments {one} and {other} have the same threshold, {plainly(given[one])}.")
         object.__setattr__(self, "thresholds", {name: given[name] for name in ordered})
 
     def __getitem__(self, name: str) -> float:
@@ -96,7 +97,7 @@ class Environments(Mapping[str, float]):
 
     def name_of(self, threshold: float) -> str:
         """The name of the environment at ``threshold``, or the threshold itself."""
-        return next((name for name, value in self.items() if value == threshold), f"{threshold:g}")
+        return next((name for name, value in self.items() if value == threshold), plainly(threshold))
 
     def threshold_of(self, given: str | float, what: str = "The threshold") -> float:
         """A threshold from a name or a number; ``what`` begins the sentence about others."""

@@ -1,10 +1,9 @@
 """Numbers as text, the same way for the page, the terminal and captions; NaN as null for JSON."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 #: A number below this is the rounding error of a sum; the share of one search is far larger.
 _NOTHING = 1e-9
@@ -27,6 +26,11 @@ def number(value: float | None, form: str = "", *, nan: str = "–", infinity: s
     if not terse:
         return text.replace("-", "−")
     return text.replace("0.", ".", 1) if text.lstrip("+-").startswith("0.") else text
+
+
+def plainly(value: float, digits: int = 6) -> str:
+    """A number as a user would write it, such as a threshold: 3e-6, 0.5, 1e30."""
+    return re.sub(r"e([+-])0*", lambda found: "e" + found[1].strip("+"), f"{value:.{digits}g}")
 
 
 def short(value: float, digits: int = 2) -> str:
@@ -52,7 +56,7 @@ def nan_to_null(value: Any, digits: int | None = None) -> Any:
         return {str(name): nan_to_null(one, digits) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [nan_to_null(one, digits) for one in value]
-    if isinstance(value, np.generic | np.ndarray):
+    if hasattr(value, "tolist"):  # numpy's
         return nan_to_null(value.tolist(), digits)
     if not isinstance(value, float):
         return value

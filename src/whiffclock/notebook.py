@@ -163,7 +163,7 @@ def train(
     >>> wc.train(plume, "sparse", episodes=2_000)
     TablePolicy(single-Q, sparse, seed 0, 500 actions)
     >>> wc.train(plume, 4e-6, tau=10, seeds=2, episodes=2_000)
-    [TablePolicy(two-Q, 4e-06, seed 0, 999 actions), TablePolicy(two-Q, 4e-06, seed 1, 999 actions)]
+    [TablePolicy(two-Q, 4e-6, seed 0, 999 actions), TablePolicy(two-Q, 4e-6, seed 1, 999 actions)]
     """
     settings = LearningSettings.shortened(episodes, **learning)
     taus, numbers = taus_of(tau), seeds_of(seeds, seed)

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
+from whiffclock.formatting import plainly
 from whiffclock.plain_values import fit_of, shown
 
 T = TypeVar("T")
@@ -35,7 +36,8 @@ def require_range(what: str, value: float, low: float = -LARGEST_FLOAT, high: fl
         low, high = max(low, -LARGEST_INT), min(high, LARGEST_INT)
     else:
         require(math.isfinite(value), f"{what} is {value}; it must be a finite number.")
-    require(low <= value <= high, f"{what} is {shown(value)}; it must be at least {low:g} and at most {high:g}.")
+    limits = f"at least {plainly(low)} and at most {plainly(high)}"
+    require(low <= value <= high, f"{what} is {shown(value)}; it must be {limits}.")
 
 
 def require_memory(needed: int, what: str) -> None:
@@ -72,7 +74,8 @@ class Valid:
             return self.must
         if high is None:
             return "be positive" if self.gt == 0 else "be 0 or more" if low == 0 else f"be at least {low}"
-        return f"lie between {low:g} and {high:g}" if self.lt else f"be at least {low:g} and at most {high:g}"
+        least, most = plainly(low or 0.0), plainly(high)
+        return f"lie between {least} and {most}" if self.lt else f"be at least {least} and at most {most}"
 
 
 POSITIVE, NOT_NEGATIVE = Valid(gt=0), Valid(ge=0)
@@ -235,7 +238,7 @@ class WorldSettings(Settings):
 
 def require_threshold(value: float, what: str = "threshold") -> None:
     """Refuse a threshold that is not a positive, finite concentration."""
-    require(0 < value < math.inf, f"The {what} is {value:g}; it must be a positive concentration.")
+    require(0 < value < math.inf, f"The {what} is {plainly(value)}; it must be a positive concentration.")
 
 
 _STEPS = Valid(ge=1, le=MOST_STEPS)

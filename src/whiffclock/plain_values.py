@@ -10,6 +10,8 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
+from whiffclock.formatting import plainly
+
 T = TypeVar("T")
 #: From a value to the plain one; it raises some error if there is none.
 Fit = Callable[[Any], Any]
@@ -40,7 +42,7 @@ def fit_of(kind: Any) -> tuple[Fit, str]:
 def shown(value: Any) -> str:
     """A value on one line, shortened: a number, or something else as in Python."""
     if isinstance(value, float):
-        return f"{value:g}"
+        return plainly(value)
     if isinstance(value, int) and value.bit_length() > 64:
         return f"a number of {int(value.bit_length() * 0.30103) + 1} digits"
     try:

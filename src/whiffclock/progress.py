@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from whiffclock.pomdp.solver import Progress
 
 SECONDS_BETWEEN_LINES, SECONDS_BETWEEN_UPDATES = 30.0, 0.2
+#: Share of the work that is shown as 100 %.
+_ALL = 0.995
 _CENTURY = 100 * 365 * 86400.0
 
 
@@ -66,8 +68,13 @@ class Bar:
                 self._print("")
 
     def enter(self, stage: str) -> None:
-        """Name the stage that begins; in a log file, print a line."""
+        """Name the stage that begins; in a log file, print a line.
+
+        A stage that begins when all counted work is done has no length that is known, and so no percent.
+        """
         with self._lock:
+            if self._total is not None and self._done >= _ALL * self._total:
+                self.begin("", None)
             self._stage = stage
             self._bar.update(self._task, description=stage)
             self._print("")

@@ -3,7 +3,6 @@
 Both need only the dataset of a sweep; see :mod:`whiffclock.runs.sweep`.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from matplotlib.transforms import ScaledTranslation
 from whiffclock.disk import reading
 from whiffclock.drawing import style
 from whiffclock.environments import PAPER, Environments, parse_environments
-from whiffclock.formatting import number
+from whiffclock.formatting import number, plainly
 from whiffclock.netcdf import read_dataset
 from whiffclock.params import InputError, require
 
@@ -268,7 +267,7 @@ def text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, str) or (isinstance(value, int) and abs(value) < 10_000):
         return str(value)
-    return re.sub(r"e([+-])0?", lambda found: "e" + found[1].strip("+"), f"{value:.4g}")
+    return plainly(value, digits=4)
 
 
 def named_environments(setting: xr.DataArray) -> bool:

@@ -16,10 +16,10 @@ _FEWEST_LETTERS = 8
 
 
 class Terminal(Console):
-    """A console that takes square brackets as they are, and escapes control characters in all that is printed."""
+    """A console that prints text as it is, without markup or colours for numbers, and escapes control characters."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(markup=False, **options)
+        super().__init__(markup=False, highlight=False, **options)
 
     @property  # type: ignore[misc]
     def file(self) -> Any:

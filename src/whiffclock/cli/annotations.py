@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
+from whiffclock.formatting import plainly
+
 #: Parameters as typer sees them, and a function from all given values to the value of this part.
 Part = tuple[list[Parameter], Callable[[dict[str, Any]], Any]]
 _METAVARS = {int: "N", int | None: "N", float: "X", float | None: "X", str: "NAME", list[str] | None: "NAME"}
@@ -23,7 +25,7 @@ def written(value: Any) -> str:
     """A value as a user would write it: 7e-6, or 96,96,32."""
     if isinstance(value, tuple):
         return ",".join(map(str, value))
-    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
+    return plainly(value) if isinstance(value, float) else str(value)
 
 
 def changed_options(settings: Any, **special: str) -> str:

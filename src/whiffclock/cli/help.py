@@ -1,10 +1,13 @@
 """Help texts in plain columns of 80 characters: options in groups, flags as flags, commands in a chosen order."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from whiffclock.formatting import plainly
 
 _ORDER = "reproduce report train optimize sweep run plot solve evaluate simulate toy inspect compare calibrate list"
 _ORDER += " show export prune bayes pomdp plume runs info"
@@ -12,6 +15,8 @@ _ORDER += " show export prune bayes pomdp plume runs info"
 _RENAMED = {"standin": "toy"}
 
 _WIDEST = 26  # column of names
+#: A default that is not a whole number, as click shows it.
+_DECIMAL = re.compile(r"(?<=default: )-?[\d.]+(?:\.|e)[\d+-]+(?=])")
 
 
 class Command(TyperCommand):
@@ -33,7 +38,12 @@ class CommandGroup(TyperGroup):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections."""
         commands = ((name, self.commands[name].get_short_help_str(200)) for name in self.list_commands(ctx))
-        _write_sections(formatter, [*(("Commands", record) for record in commands), *_records(self, ctx)])
+        records = _records(self._with_options(), ctx)
+        _write_sections(formatter, [*(("Commands", record) for record in commands), *records])
+
+    def _with_options(self) -> Any:
+        """The command whose options are listed."""
+        return self
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """A command by its name, or, with a warning, by its name in version 0.1."""
@@ -55,6 +65,16 @@ class RunGroup(CommandGroup):
             args = ["run", *args]
         return super().parse_args(ctx, args)
 
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """One line for "run" without this word, and one for each other command."""
+        for number, name in enumerate(self.list_commands(ctx)):
+            path = ctx.command_path if name == "run" else f"{ctx.command_path} {name}"
+            pieces = self.commands[name].collect_usage_pieces(ctx)
+            formatter.write_usage(path, " ".join(pieces), prefix="       " if number else None)
+
+    def _with_options(self) -> Any:
+        return self.commands["run"]
+
 
 class App(typer.Typer):
     """The application or a group of its commands."""
@@ -74,7 +94,9 @@ def _records(command: Any, ctx: Any) -> Iterator[tuple[str, tuple[str, str]]]:
         if parameter.param_type_name == "argument":
             yield "Arguments", (parameter.metavar or parameter.name.upper(), parameter.help)
         elif (record := parameter.get_help_record(ctx)) is not None:
-            yield getattr(parameter, "rich_help_panel", None) or "Options", record
+            name, text = record
+            text = _DECIMAL.sub(lambda found: plainly(float(found[0])), text)
+            yield getattr(parameter, "rich_help_panel", None) or "Options", (name, text)
 
 
 def _write_sections(formatter: Any, records: Any) -> None:

@@ -12,6 +12,7 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import with_options
 from whiffclock.environments import PAPER, trained_in
+from whiffclock.formatting import plainly
 from whiffclock.params import (
     EvaluationSettings,
     InputError,
@@ -77,7 +78,7 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
     shown: dict[str, Any] = {"policy": facts.pop("policy")}
     if isinstance(threshold := facts.pop("threshold", None), float):
         place = trained_in({"environment": facts.pop("environment", None), "threshold": threshold})
-        shown["environment"] = f"{place} (whiff threshold {threshold:g})"
+        shown["environment"] = f"{place} (whiff threshold {plainly(threshold)})"
     if origin := facts.pop("plume_origin", None) or facts.pop("origin", None):
         shown["plume"] = origin
     for name, value in facts.items():

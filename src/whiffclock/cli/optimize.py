@@ -103,7 +103,7 @@ def optimize(
     opt.out.print(program_table(policies, tested, field.origin))
     for file, policy in zip(files, policies, strict=True):
         for name, text in program_texts(policy).items():
-            opt.out.print(f"{file}, {name}: {text}", highlight=False, soft_wrap=True)
+            opt.out.print(f"{file}, {name}: {text}", soft_wrap=True)
     opt.say_next("compare", out, options=f" --after {settings.train_share:g}")
 
 

@@ -17,6 +17,7 @@ from whiffclock.cli.annotations import OptionGroup, OptionSpec, changed_options
 from whiffclock.disk import require_replaceable, require_writable
 from whiffclock.environments import Environments, parse_environments
 from whiffclock.escapes import escaped
+from whiffclock.formatting import plainly
 from whiffclock.params import InputError, WorldSettings, require
 from whiffclock.plume.layouts import ReadSettings
 from whiffclock.progress import Bar
@@ -45,7 +46,7 @@ AsJson = Annotated[bool, "Print JSON."]
 
 def say(line: str) -> None:
     """Print a line for the user on stderr."""
-    messages.print(line, soft_wrap=True, highlight=False)
+    messages.print(line, soft_wrap=True)
 
 
 def require_new(path: Path | None, force: bool) -> None:
@@ -116,7 +117,7 @@ class PlumeSettings:
 
     def __post_init__(self) -> None:
         require(self.part in ("all", "train", "test"), f"--part is {self.part!r}; it must be all, train or test.")
-        share = f"The share of the record to train on is {self.train_share:g}"
+        share = f"The share of the record to train on is {plainly(self.train_share)}"
         require(0 < self.train_share < 1, f"{share}; it must lie between 0 and 1.")
 
     def open(self) -> "Plume":
@@ -141,7 +142,7 @@ def hint(*words: str | Path, plume: PlumeSettings, world: WorldSettings) -> None
 PlumeFile = Annotated[PlumeSettings, OptionGroup(only=("plume",))]
 
 
-def show(facts: dict[str, Any], json: bool, form: str = "g") -> None:
+def show(facts: dict[str, Any], json: bool, form: str = "") -> None:
     """Print facts as JSON or as a table."""
     if json:
         print_json(facts)
@@ -149,8 +150,8 @@ def show(facts: dict[str, Any], json: bool, form: str = "g") -> None:
         out.print(facts_table({name.replace("_", " "): value for name, value in facts.items()}, form))
 
 
-def facts_table(facts: dict[str, Any], form: str = "g") -> Table:
-    """One fact per line; ``form`` is the format of numbers that are not whole."""
+def facts_table(facts: dict[str, Any], form: str = "") -> Table:
+    """One fact per line; ``form`` is the format of numbers that are not whole, by default that of `plainly`."""
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right", style="bold")
     table.add_column(overflow="fold")
@@ -159,7 +160,7 @@ def facts_table(facts: dict[str, Any], form: str = "g") -> Table:
     return table
 
 
-def readable(value: Any, form: str = "g") -> str:
+def readable(value: Any, form: str = "") -> str:
     """A value as text, a dictionary as ``key value`` pairs; the maker of a memory is its name."""
     if isinstance(value, dict):
         pairs = ((name.replace("_", " "), readable(one, form)) for name, one in value.items())
@@ -168,7 +169,9 @@ def readable(value: Any, form: str = "g") -> str:
         return ", ".join(readable(v, form) for v in value) or "none"
     if value is None or isinstance(value, bool):
         return {None: "none", True: "yes", False: "no"}[value]
-    return format(value, form) if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return format(value, form) if form else plainly(value)
 
 
 def print_json(value: Any) -> None:

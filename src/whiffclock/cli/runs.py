@@ -38,12 +38,13 @@ def list_runs(
     kind: Annotated[
         str | None, typer.Argument(metavar="[KIND]", help="Only this kind of results, such as policy.")
     ] = None,
+    every: Annotated[bool, "Print a line for each result.", OptionSpec(name="all", short="-a")] = False,
     store: StoreFolder = _STORE,
     json: opt.AsJson = False,
 ) -> None:
-    """List cached results by kind, the latest first.
+    """Count cached results by kind and environment, or list them (--all), the latest first.
 
-    Example: whiffclock runs list policy --store demo/runs
+    Example: whiffclock runs list policy --all --store demo/runs
     """
     from whiffclock.runs.store import Store
 
@@ -54,7 +55,7 @@ def list_runs(
     if json:
         opt.print_json([facts(entry) for entry in shown])
     elif shown:
-        print(runs_table(shown))
+        print(runs_table(shown) if every else counts_table(shown))
     else:
         opt.messages.print(f"There are no results in {store} yet.")
 
@@ -200,6 +201,29 @@ def facts(entry: Entry) -> dict[str, Any]:
     return shown | {name: getattr(entry.label, name) for name in ("format", "version", "description")}
 
 
+def counts_table(entries: list[Entry]) -> str:
+    """How many results there are of each kind in each environment, their size, and the age of the latest."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        place = _UNREADABLE if entry.label is None else place_of(entry.label.description)
+        groups.setdefault((entry.kind, place), []).append(entry)
+    order = [*PAPER, *sorted({place for _, place in groups} - {*PAPER})]
+    rows = [("kind", "environment", "results", "size", "latest")]
+    for kind, place in sorted(groups, key=lambda group: (group[0], order.index(group[1]))):
+        found = groups[kind, place]
+        size, age = sum(entry.size for entry in found), min(entry.age for entry in found)
+        rows.append((kind, place or "-", f"{len(found):,}", decimal(size), readable_age(age)))
+    rows.append(("all", "", f"{len(entries):,}", decimal(sum(entry.size for entry in entries)), ""))
+    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+    lines, before = [], ""
+    for kind, place, *numbers in rows:
+        words = f" {'' if kind == before else kind:{widths[0]}}  {place:{widths[1]}}"
+        lines.append("  ".join([words, *(f"{text:>{width}}" for text, width in zip(numbers, widths[2:], strict=True))]))
+        before = kind
+    rule = " " + "-" * (len(lines[0]) - 1)
+    return "\n".join([lines[0], rule, *lines[1:-1], rule, lines[-1].rstrip()])
+
+
 def runs_table(entries: list[Entry]) -> str:
     """One line per record, in 80 columns; without rich, which is slow for many lines."""
     rows = [("kind", "key", "description", "size", "age")]
@@ -232,8 +256,7 @@ def headline(description: dict[str, Any]) -> str:
     """Environment, agent, settings and seed as far as a description has them, or else all its simple values."""
     from whiffclock.formatting import mode_name
 
-    policy, threshold = _part(description, "policy"), description.get("threshold")
-    environment = PAPER.name_of(threshold) if isinstance(threshold, int | float) else ""
+    policy, environment = _part(description, "policy"), place_of(description)
     if policy and "mode" in description:
         modes = 1 + len(_part(policy, "memory").get("taus", "+"))
         return f"{mode_name(description['mode'], modes)} of {headline(policy)}"
@@ -242,6 +265,13 @@ def headline(description: dict[str, Any]) -> str:
     words = [environment, str(description.get("agent", "")), *_settings(description)]
     simple = (f"{name} {value}" for name, value in description.items() if not isinstance(value, dict | list))
     return " ".join(filter(None, words)) or ", ".join(simple)
+
+
+def place_of(description: dict[str, Any]) -> str:
+    """The environment of a result, or "several"; empty if it has none."""
+    found = description.get("threshold", description.get("at"))
+    names = [PAPER.name_of(at) for at in (found if isinstance(found, list) else [found]) if isinstance(at, int | float)]
+    return "several" if len(names) > 1 else "".join(names)
 
 
 def _settings(description: dict[str, Any]) -> Iterator[str]:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from whiffclock.runs.jobs import JobStore
     from whiffclock.runs.sweep import Sweep
 
-sweep_app = App(RunGroup, help="Run a grid of settings from a file, and draw the results.")
+_HELP = """Run a grid of settings from a file, and draw the results.
+
+Example: whiffclock sweep examples/clock_length.toml --dry-run"""
+sweep_app = App(RunGroup, help=_HELP)
 app.add_typer(sweep_app, name="sweep")
 
 
@@ -62,7 +65,7 @@ def run_sweep(
         data = sweep.run(results, pool, bar.advance)
     write_dataset(result, data)
     sizes = ", ".join(f"{name} ({size})" for name, size in data.sizes.items())
-    opt.out.print(f"{result}: {', '.join(map(str, data))} by {sizes}.", soft_wrap=True, highlight=False)
+    opt.out.print(f"{result}: {', '.join(map(str, data))} by {sizes}.", soft_wrap=True)
     opt.say_next("sweep", "plot", result)
 
 
@@ -94,7 +97,7 @@ def plot(
     for name, draw in drawings.items():
         picture = arranged(lambda draw=draw: draw(data, metric or METRICS, x))  # type: ignore[misc]
         for form in ("png", "pdf"):
-            opt.out.print(str(write_picture(picture, folder / f"{name}.{form}")), soft_wrap=True, highlight=False)
+            opt.out.print(str(write_picture(picture, folder / f"{name}.{form}")), soft_wrap=True)
 
 
 def parse_at(text: str) -> tuple[str, str]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.params import LearningSettings, require
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.table import Table
 
 Learning = Annotated[LearningSettings, OptionGroup({"bootstrap_at_horizon": OptionSpec(name="bootstrap")})]
 
@@ -79,24 +83,50 @@ def train(
         folder = PolicyFolder(out, jobs, store, force, field.environments)
         bar.begin(f"training agents ({len(jobs)})", work_in(missing(jobs, folder), field))
         fresh = {job.key for job in execute(jobs, field, folder, pool, bar.advance)}
-    if not json:
-        opt.out.print(f"Policies in {out}/: {len(fresh)} trained, {len(jobs) - len(fresh)} cached ({field.origin}).")
-        opt.hint("compare", out, plume=plume, world=asked)
+    ends = [at_the_end(run(job, field, folder).curve()) for job in jobs]
+    trained = [
+        {
+            "file": str(folder.paths[job.key]),
+            "agent": job.agent,
+            "environment": field.environments.name_of(job.threshold),
+            "memory": job.memory.spec,
+            "tau": job.memory.spec.get("taus", []),
+            "seed": job.seed,
+            **end,
+            "trained_now": job.key in fresh,
+        }
+        for job, end in zip(jobs, ends, strict=True)
+    ]
+    if json:
+        opt.print_json(trained)
         return
-    curves = [run(job, field, folder).curve() for job in jobs]
-    opt.print_json(
-        [
-            {
-                "file": str(folder.paths[job.key]),
-                "agent": job.agent,
-                "environment": field.environments.name_of(job.threshold),
-                "memory": job.memory.spec,
-                "tau": job.memory.spec.get("taus", []),
-                "seed": job.seed,
-                "G": float(curve["G"][-1]),
-                "f+": float(curve["f+"][-1]),
-                "trained_now": job.key in fresh,
-            }
-            for job, curve in zip(jobs, curves, strict=True)
-        ]
-    )
+    opt.out.print(training_table(trained))
+    opt.out.print(f"Policies in {out}/: {len(fresh)} trained, {len(jobs) - len(fresh)} cached ({field.origin}).")
+    opt.hint("compare", out, plume=plume, world=asked)
+
+
+def at_the_end(curve: dict[str, np.ndarray]) -> dict[str, float]:
+    """Means of G and f+ over the last tenth of a training; a single point of the curve has too few episodes."""
+    import numpy as np
+
+    episodes = curve["episode"]
+    last = episodes > 0.9 * episodes[-1]
+    played = np.diff(episodes, prepend=0)[last]
+    return {name: float(np.average(curve[name][last], weights=played)) for name in ("G", "f+")}
+
+
+def training_table(trained: list[dict[str, Any]]) -> Table:
+    """G and f+ of each ensemble at the end of its training."""
+    from whiffclock.drawing.tables import add_row, median_and_range, plain_table
+
+    columns = "environment", "agent", "n", "G", "f+"
+    caption = "Median [range] over agents, in the last tenth of their training; whiffclock compare tests them."
+    table = plain_table("Reward G and success f+ at the end of training", caption, *columns)
+    ensembles: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for one in trained:
+        agent = one["agent"] + (f", tau {','.join(map(str, one['tau']))}" if one["tau"] else "")
+        ensembles.setdefault((one["environment"], agent), []).append(one)
+    for (environment, agent), ones in ensembles.items():
+        cells = (median_and_range([one[name] for one in ones]) for name in ("G", "f+"))
+        add_row(table, environment, agent, str(len(ones)), *cells)
+    return table

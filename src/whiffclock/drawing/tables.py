@@ -25,9 +25,13 @@ SHOWN = ("G", "T_min/T", "f+")
 def ensemble_cell(row: Row, metric: str) -> str:
     """Median and range of an ensemble; mean and standard error of a single agent."""
     values = row.values(metric)
-    if len(values) == 1:
-        return with_error(row.best, metric)
-    return f"{np.median(values):.2f} {span(values.min(), values.max(), '.2f', terse=True)}"
+    return with_error(row.best, metric) if len(values) == 1 else median_and_range(values)
+
+
+def median_and_range(values: Sequence[float] | np.ndarray) -> str:
+    """``0.71 [.63 .77]``, or a single value."""
+    middle = f"{np.median(values):.2f}"
+    return middle if len(values) == 1 else f"{middle} {span(min(values), max(values), '.2f', terse=True)}"
 
 
 def with_error(evaluation: Evaluation, metric: str) -> str:

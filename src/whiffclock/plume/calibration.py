@@ -24,6 +24,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from whiffclock.disk import read_toml
+from whiffclock.formatting import plainly
 from whiffclock.params import Settings, convert, require
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.statistics import count_start_cells, whiff_map
@@ -77,7 +78,7 @@ class Target(Settings):
         require(growing, "The thresholds of a target must be positive and increase from one to the next.")
         for profile in self.threshold:
             for name in ("amplitude", "width", "shape"):
-                row, what = np.array(getattr(profile, name)), f"{name} at c = {profile.c:g}"
+                row, what = np.array(getattr(profile, name)), f"{name} at c = {plainly(profile.c)}"
                 require(len(row) == len(x), f"{what} has {len(row)} values; it needs {len(x)}, one for each distance.")
                 fits = np.isfinite(row) & (row >= 0 if name == "amplitude" else row > 0)
                 must = "0 or more" if name == "amplitude" else "positive"
@@ -101,7 +102,7 @@ class Target(Settings):
         excess = maps - ordered
         k, x, y = np.unravel_index(np.argmax(excess), excess.shape)
         where = f"{along[x]} cells downwind and {y - source[1]} across, by {excess.max():.2g}"
-        more = f"The target has more whiffs at {self.thresholds[k]:g} than at a lower threshold {where}"
+        more = f"The target has more whiffs at {plainly(self.thresholds[k])} than at a lower threshold {where}"
         require(excess.max() <= CROSSING, f"{more}; a higher threshold cannot have more.")
         return ordered
 

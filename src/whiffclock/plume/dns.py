@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whiffclock.environments import PAPER
-from whiffclock.formatting import nan_to_null
+from whiffclock.formatting import nan_to_null, plainly
 from whiffclock.params import require
 from whiffclock.plume.calibration import FIRST, map_error, read_target
 from whiffclock.plume.correlation import FOLLOWING_LAGS
@@ -97,15 +97,11 @@ def start_cells(statistics: PlumeStatistics) -> tuple[float, float]:
     return (statistics.start_cells["sparser"], float(ever[-1])) if long else (math.nan, math.nan)
 
 
-def power(value: float) -> str:
-    """A threshold as short text: 3e-6, 0.5."""
-    return f"{value:g}".replace("e-0", "e-")
-
-
 def beside_dns(statistics: PlumeStatistics) -> list[Row]:
     """Compare a plume's statistics at 3e-6 with those of the DNS slice."""
     seen = statistics.threshold
-    require(seen == THRESHOLD, f"The DNS statistics are at the threshold {THRESHOLD:g}, these at {seen:g}.")
+    at, other = plainly(THRESHOLD), plainly(seen)
+    require(seen == THRESHOLD, f"The DNS statistics are at the threshold {at}, these at {other}.")
     known = statistics.environments == PAPER
     require(known, f"The DNS is known in {', '.join(PAPER)}; these statistics are in other environments.")
     return [quantity.beside(statistics) for group in GROUPS for quantity in group]
@@ -122,7 +118,7 @@ def _about(value: float, margin: float) -> tuple[float, float]:
 
 def _whole_maps() -> Iterator[Quantity]:
     for name, threshold in PAPER.items():
-        title = f"map at {power(threshold)}, x >= {FIRST}, RMSE"
+        title = f"map at {plainly(threshold)}, x >= {FIRST}, RMSE"
         yield Quantity(title, partial(error_of_map, name=name), 0.0, (0.0, 0.02))
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from whiffclock.disk import naming, reading, require_file, require_plausible
 from whiffclock.environments import Environments
+from whiffclock.formatting import plainly
 from whiffclock.params import InputError, require
 from whiffclock.plume.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
 from whiffclock.plume.layouts import ReadSettings
@@ -116,7 +117,7 @@ def _what_was_done(reader: "Reader") -> str:
         "cells {}:{},{}:{}".format(*how.crop) if how.crop else "",
         f"every {how.downsample} cells ({how.downsample_method})" if how.downsample > 1 else "",
         f"minus the mean of the first {reader.background}" if reader.background else "",
-        f"times {how.scale:g}" if how.scale != 1 else "",
+        f"times {plainly(how.scale)}" if how.scale != 1 else "",
         "clipped at 0" if how.clip else "",
     ]
     return "".join(f", {step}" for step in steps if step)

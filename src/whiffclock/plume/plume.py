@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock.environments import NONE, PAPER, Environments
+from whiffclock.formatting import plainly
 from whiffclock.params import InputError, WorldSettings, cut_at, require, require_memory, require_threshold
 from whiffclock.plume.layouts import named_axes
 from whiffclock.plume.whiffs import Field, Whiffs, single, start_cells, threshold_field, time_chunks
@@ -164,8 +165,9 @@ class Plume:
             threshold = self.environments.threshold_of(threshold)
         if threshold not in self.records:
             require_threshold(threshold)
-            require(bool(single(threshold) > 0), f"The threshold is {threshold:g}; in single precision, it is zero.")
-            too_high = f"nothing reaches the threshold {threshold:g}, the highest concentration is {self.highest:g}"
+            at, most = plainly(threshold), plainly(self.highest)
+            require(bool(single(threshold) > 0), f"The threshold is {at}; in single precision, it is zero.")
+            too_high = f"nothing reaches the threshold {at}, the highest concentration is {most}"
             self._require(self.reaches(threshold), f"{too_high}; choose a lower threshold.")
             self.records[threshold] = threshold_field(self.field, threshold, self.source)
         return self.records[threshold]
@@ -176,7 +178,7 @@ class Plume:
         cells = start_cells(start, settings)
         if settings.start_on_whiff:
             silent = int((~self.whiffs(threshold).ever()[cells[:, 0], cells[:, 1]]).sum())
-            never = f"{silent} of {len(cells)} start cells never have a whiff at {threshold:g}"
+            never = f"{silent} of {len(cells)} start cells never have a whiff at {plainly(threshold)}"
             self._require(not silent, f"{never}, so no search can start on one there; raise the start threshold.")
         return cells
 

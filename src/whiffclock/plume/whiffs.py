@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from whiffclock.formatting import plainly
 from whiffclock.params import WorldSettings, require
 from whiffclock.world.episode import SourceRegion, World
 
@@ -125,7 +126,7 @@ def start_cells(start: Whiffs, settings: WorldSettings) -> np.ndarray:
     x, y = np.nonzero(start.ever())
     outside = (x - start.source[0]) ** 2 + (y - start.source[1]) ** 2 > settings.radius**2
     cells = np.stack([x[outside], y[outside]], axis=1).astype(np.int32)
-    none = f"No cell outside the source region ever reaches the start threshold {start.threshold:g}"
+    none = f"No cell outside the source region ever reaches the start threshold {plainly(start.threshold)}"
     require(len(cells) > 0, f"{none}, so no search can start; lower the start threshold.")
     return cells
 

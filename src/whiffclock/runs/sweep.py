@@ -25,6 +25,7 @@ import xarray as xr
 from whiffclock import __version__
 from whiffclock.environments import Environments
 from whiffclock.evaluation import METRICS
+from whiffclock.formatting import plainly
 from whiffclock.memory import parse_memory
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, Settings, WorldSettings, require
 from whiffclock.plume import Plume
@@ -138,9 +139,9 @@ def labels(values: Sequence[Any]) -> np.ndarray:
 
 
 def spelled(value: Any) -> str:
-    """A label as text: 7e-06, 100000, true."""
+    """A label as text: 7e-6, 100000, true."""
     if isinstance(value, float):
-        return f"{value:g}"
+        return plainly(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -183,7 +184,7 @@ def _with_thresholds(grid: Grid, plumes: Mapping[str, Plume]) -> Grid:
     except InputError as error:
         raise grid.place.refusal(str(error), "threshold") from error
     for twice in {one for one in thresholds if thresholds.count(one) > 1}:
-        raise grid.place.refusal(f"threshold has the value {twice:g} twice.", "threshold")
+        raise grid.place.refusal(f"threshold has the value {plainly(twice)} twice.", "threshold")
     return replace(grid, values=grid.values | {"threshold": thresholds})
 
 

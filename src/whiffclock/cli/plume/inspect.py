@@ -9,6 +9,7 @@ from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.plume import plume_app
 from whiffclock.environments import PAPER
+from whiffclock.formatting import plainly
 from whiffclock.params import require
 from whiffclock.plume.layouts import ReadSettings
 
@@ -49,7 +50,7 @@ def inspect(
     else:
         snapshots, length, width = plume.field.shape
         grid = f"{snapshots:,} snapshots of {length} x {width} cells, source at {plume.source}"
-        opt.out.print(f"{plume.origin}\n{grid}; whiffs at c >= {at:g}\n", highlight=False)
+        opt.out.print(f"{plume.origin}\n{grid}; whiffs at c >= {plainly(at)}\n")
         for table in statistics_tables(statistics):
             opt.out.print(table)
     if out is not None:
@@ -88,7 +89,7 @@ def compare(
         plumes = [plumes[0].with_environments(PAPER)]
     at = threshold_of(plumes[0], threshold)
     known = b is not None or at == dns.THRESHOLD
-    require(known, f"The statistics of the DNS are at {dns.THRESHOLD:g}; at {at:g}, give a second plume.")
+    require(known, f"The statistics of the DNS are at {plainly(dns.THRESHOLD)}; at {plainly(at)}, give a second plume.")
     with opt.messages.status("measuring"):
         measured = [plume_statistics(plume, at) for plume in plumes]
     if b is None:
@@ -101,7 +102,7 @@ def compare(
     elif json:
         opt.print_json({"A": measured[0].to_dict(), "B": measured[1].to_dict()})
     else:
-        caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {at:g}"
+        caption = f"A: {plumes[0].origin}\nB: {plumes[1].origin}\nwhiffs at c >= {plainly(at)}"
         opt.out.print(pair_table((measured[0], measured[1]), caption))
     if out is not None:
         from whiffclock.drawing.pictures import arranged, write_picture

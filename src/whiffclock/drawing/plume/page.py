@@ -17,6 +17,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from whiffclock.drawing import style
 from whiffclock.drawing.plane import borders, draw_cells
 from whiffclock.environments import PAPER
+from whiffclock.formatting import plainly
 from whiffclock.params import InputError, WorldSettings
 from whiffclock.plume import Plume, dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, LAGS
@@ -60,7 +61,7 @@ def plume_figure(plume: Plume, statistics: Sequence[PlumeStatistics]) -> Figure:
     _draw_curves([figure.add_subplot(grid[1 + rows + i // 2, i % 2]) for i in range(4)], curves)
     about = (
         f"{plume.field.shape[0]:,} snapshots of {length} x {width} cells, fingerprint {plume.fingerprint}. Red: source."
-        + (f" Outline: start cells (c ≥ {dns.power(places.sparsest)} at least once)." if places else "")
+        + (f" Outline: start cells (c ≥ {plainly(places.sparsest)} at least once)." if places else "")
         + "\nCircles and squares: DNS behind the paper (Zenodo 15469831, CC-BY-4.0)."
     )
     return _with_texts(figure, plume.origin, about)
@@ -72,7 +73,7 @@ def comparison_figure(statistics: Sequence[PlumeStatistics]) -> Figure:
     curves = [Curve(label, colour, one) for label, colour, one in zip("AB", _PAIR, statistics, strict=False)]
     _draw_curves([figure.add_subplot(2, 2, i + 1) for i in range(4)], curves, style.INK)
     origins = [f"{curve.label}: {curve.statistics.origin}" for curve in curves]
-    return _with_texts(figure, f"Whiffs at c ≥ {dns.power(statistics[0].threshold)}", "\n".join(origins))
+    return _with_texts(figure, f"Whiffs at c ≥ {plainly(statistics[0].threshold)}", "\n".join(origins))
 
 
 def _with_texts(figure: Figure, title: str, about: str) -> Figure:
@@ -104,7 +105,7 @@ def _draw_maps(figure: Figure, panels: Sequence[Axes], plume: Plume, maps: dict[
         image = draw_cells(axes, np.ma.masked_equal(share, 0), plume.source, vmin=0, vmax=1, cmap="YlGnBu")
         axes.add_collection(LineCollection(outline(starts, extent), colors=style.INK, linewidths=0.5))
         axes.set(xlabel=_DOWNWIND if i >= len(maps) - 2 else "", ylabel=_ACROSS if i % 2 == 0 else "")
-        style.title(axes, text=f"{name}: c ≥ {dns.power(plume.environments[name])}", colour=shades[name])
+        style.title(axes, text=f"{name}: c ≥ {plainly(plume.environments[name])}", colour=shades[name])
     figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30, label="whiff probability")
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from whiffclock.drawing.tables import plain_table
-from whiffclock.formatting import short
+from whiffclock.formatting import plainly, short
 from whiffclock.plume import dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, SEPARATIONS
 from whiffclock.plume.statistics import BOX_CENTRES, X_BINS, PlumeStatistics
@@ -58,7 +58,7 @@ def calibration_table(rows: Iterable[Mapping[str, float]], caption: str = "") ->
     lines: list[Line] = []
     for row in rows:
         cells = (f"{row['start_cells_before']:,}", f"{row['start_cells_after']:,}")
-        lines.append((f"c >= {dns.power(row['threshold'])}", (short(row["before"], 3), short(row["after"], 3), *cells)))
+        lines.append((f"c >= {plainly(row['threshold'])}", (short(row["before"], 3), short(row["after"], 3), *cells)))
     columns = ("RMSE before", "after", "start cells before", "after")
     return _table("Whiff probability against the target, x >= 3", columns, [lines], caption)
 
@@ -109,7 +109,7 @@ def _durations(statistics: PlumeStatistics) -> Table:
 def _thresholds(statistics: PlumeStatistics) -> Table:
     columns = ("threshold", *(f"x={x}" for x in BOX_CENTRES), "start cells")
     lines: list[Line] = [
-        (name, (dns.power(value), *statistics.boxes[name], f"{statistics.start_cells[name]:,}"))
+        (name, (plainly(value), *statistics.boxes[name], f"{statistics.start_cells[name]:,}"))
         for name, value in statistics.environments.items()
     ]
     return _table("Whiff probability near the axis, by threshold", columns, [lines])
