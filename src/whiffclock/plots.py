@@ -5,7 +5,7 @@ Every function takes the axes to draw into (default: new ones) and returns them.
 
 from pathlib import Path
 
-import numpy as np
+from matplotlib.animation import FuncAnimation
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.image import AxesImage
@@ -14,7 +14,8 @@ from whiffclock.chains import chains
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import box
 from whiffclock.drawing.controllers import draw_controller, side_of_picture
-from whiffclock.drawing.plane import TRAINED, RecoveryPath, borders, draw_cells, draw_search, limits, wind
+from whiffclock.drawing.film import ACROSS, DOWNWIND, FAINT, Film, concentrations, show_all
+from whiffclock.drawing.plane import TRAINED, RecoveryPath, draw_cells, draw_search, limits, wind
 from whiffclock.environments import trained_in
 from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.params import require
@@ -23,10 +24,7 @@ from whiffclock.policy import Policy, TablePolicy
 from whiffclock.recovery import recovery_moves, recovery_path
 from whiffclock.world.trajectory import Trajectory
 
-_DOWNWIND, _ACROSS = "x downwind of the source (cells)", "y across (cells)"
-#: Concentrations below this share of the highest are left white.
-_FAINT = 1e-3
-_MOST_FRAMES = 150
+_MOST_FRAMES = 220
 #: Radius of a node of a controller, in inches, and the smallest width of its picture.
 _NODE, _SMALLEST = 0.16, 3.6
 
@@ -71,7 +69,7 @@ def plot_plume(
         title = f"{label}, {name}"
     ax.figure.colorbar(image, ax=ax, label=label, pad=0.01, fraction=0.03)
     wind(ax)
-    ax.set(xlabel=_DOWNWIND, ylabel=_ACROSS, aspect="equal")
+    ax.set(xlabel=DOWNWIND, ylabel=ACROSS, aspect="equal")
     ax.set_title(title, loc="left")
     return ax
 
@@ -106,7 +104,7 @@ def plot_search(
     x, y = (trajectory.position - plume.source).T
     draw_search(ax, x, y, trajectory.whiff, colour)
     wind(ax)
-    _show_all(ax, plume, x, y)
+    show_all(ax, plume, x, y)
     whiffs, end = int(trajectory.whiff.sum()), "source found" if trajectory.arrived else "source not found"
     ax.set_title(f"{trajectory.moves} moves, {whiffs} whiffs, {end}", loc="left")
     return ax
@@ -224,8 +222,8 @@ def plot_compare(table: ComparisonTable, metric: str = "G", ax: Axes | None = No
     return ax
 
 
-def animate_search(trajectory: Trajectory, plume: Plume, path: Path | str, fps: int = 15) -> Path:
-    """Write a search as an animation: plume and path above, clock below.
+def animate_search(trajectory: Trajectory, plume: Plume, path: Path | str, fps: int = 15, title: str = "") -> Path:
+    """Write a search as an animation: plume and path above, clock and phases of recovery below.
 
     Parameters
     ----------
@@ -235,6 +233,8 @@ def animate_search(trajectory: Trajectory, plume: Plume, path: Path | str, fps: 
         A ``.gif`` file, or an ``.html`` page with controls.
     fps
         Frames per second. A long search has several moves per frame.
+    title
+        Title of the picture; default: the origin of the plume.
 
     Returns
     -------
@@ -249,58 +249,18 @@ def animate_search(trajectory: Trajectory, plume: Plume, path: Path | str, fps: 
     >>> wc.animate_search(found, plume, "search.gif").name
     'search.gif'
     """
-    from matplotlib.animation import FuncAnimation
-    from matplotlib.figure import Figure
-
     path = Path(path)
     require(path.suffix in (".gif", ".html"), f"The file is {path.name}; its name must end in .gif or .html.")
-    figure = Figure(figsize=(7, 2.9), layout="constrained")
-    top, below = figure.subplots(2, 1, height_ratios=[3, 1])
-    image, step = _concentration(top, plume, int(trajectory.snapshot[0])), np.arange(trajectory.moves + 1)
-    image.set_cmap(image.get_cmap().resampled(8))  # few shades make a small file
-    x, y = (trajectory.position - plume.source).T
-    (line,) = top.plot([], [], color=style.dark(style.COLOURS["sparse"]), lw=1.5)
-    (whiffs,) = top.plot([], [], "o", ms=3, mfc=style.INK, mec="white", mew=0.3)
-    (agent,) = top.plot([], [], "D", ms=5, mfc=style.COLOURS["sparse"], mec="white", zorder=6)
-    (clock,) = below.step([], [], color=style.INK, lw=1, where="post")
-    _show_all(top, plume, x, y)
-    below.set(xlim=(0, max(trajectory.moves, 1)), ylim=(0, max(1, 1.1 * trajectory.clock.max())))
-    below.set(xlabel="moves", ylabel="clock")
-    below.spines[["top", "right"]].set_visible(False)
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # the same for all frames
-
-    def draw(now: int) -> None:
-        image.set_data(_shown(plume, int(trajectory.snapshot[now])).T)
-        past, seen = slice(now + 1), np.flatnonzero(trajectory.whiff[: now + 1])
-        line.set_data(x[past], y[past])
-        whiffs.set_data(x[seen], y[seen])
-        agent.set_data(x[now : now + 1], y[now : now + 1])
-        clock.set_data(step[past], trajectory.clock[past])
-
-    every = -(-len(step) // _MOST_FRAMES)
-    frames = [*range(0, trajectory.moves, every), *[trajectory.moves] * fps]  # a second to look at the end
-    film = FuncAnimation(figure, draw, frames, interval=1000 / fps)
+    film = Film(trajectory, plume, title or plume.origin.partition(",")[0])
+    every = -(-(trajectory.moves + 1) // _MOST_FRAMES)
+    frames = [*range(0, trajectory.moves, every), trajectory.moves]
     if path.suffix == ".gif":
-        film.save(path, writer="pillow", fps=fps, dpi=90)
+        film.save(path, frames, fps)
     else:
-        path.write_text(film.to_jshtml(fps=fps), encoding="utf-8")
+        path.write_text(FuncAnimation(film.figure, film.draw, frames).to_jshtml(fps=fps), encoding="utf-8")
     return path
 
 
-def _shown(plume: Plume, snapshot: int) -> np.ndarray:
-    """Concentrations [x, y] of a snapshot; NaN where there is hardly any odor."""
-    cells = np.asarray(plume.field[snapshot], dtype=np.float64)
-    return np.where(cells >= _FAINT * plume.highest, cells, np.nan)
-
-
 def _concentration(ax: Axes, plume: Plume, snapshot: int) -> AxesImage:
-    norm = LogNorm(_FAINT * plume.highest, plume.highest)
-    return draw_cells(ax, _shown(plume, snapshot), plume.source, norm=norm, cmap="Greys")
-
-
-def _show_all(ax: Axes, plume: Plume, x: np.ndarray, y: np.ndarray) -> None:
-    """Limits that hold the grid and a path, and the names of the axes."""
-    left, right, bottom, top = borders(plume.source, plume.field.shape[1:])
-    ax.set(xlim=(min(left, x.min() - 1), max(right, x.max() + 1)), xlabel=_DOWNWIND, ylabel=_ACROSS)
-    ax.set(ylim=(min(bottom, y.min() - 1), max(top, y.max() + 1)), aspect="equal")
+    norm = LogNorm(FAINT * plume.highest, plume.highest)
+    return draw_cells(ax, concentrations(plume, snapshot), plume.source, norm=norm, cmap="Greys")
