@@ -124,14 +124,13 @@ def draw(walls: dict[int, float], path: Path) -> None:
         figure, axes = plt.subplots(figsize=(3.4, 2.4), layout="constrained")
         workers = np.array(list(walls))
         minutes = np.array(list(walls.values())) / 60
-        axes.loglog(workers, minutes, "o-", base=2, markersize=4)
-        axes.loglog(workers, minutes[0] / workers, ":", color="0.5", base=2, label="ideal")
+        axes.loglog(workers, minutes, "o-", base=2, markersize=4, label="model: calculated, see text")
+        axes.loglog(workers, minutes[0] / workers, ":", color="0.5", base=2, label="without overhead")
         axes.set_xlabel("workers")
         axes.set_ylabel("wall time of profile deep (min)")
         axes.set_xticks(workers, map(str, workers))
         ticks = [1, 5, 20, 60, 300]
         axes.set_yticks(ticks, map(str, ticks))
-        axes.set_title("Calculated, not measured")
         axes.legend(frameon=False)
         figure.savefig(path, dpi=200)
 

@@ -22,7 +22,7 @@ _BLOCK = re.compile(r"(<!-- bench (\w+) -->\n).*?(<!-- end bench -->)", re.DOTAL
 OWN_LEARNERS = {
     "training.whiffclock": "whiffclock's kernel, single-Q",
     "training.whiffclock.two_q": "whiffclock's kernel, two-Q",
-    "training.c": "the same updates in plain C, the best of four builds",
+    "training.c": "same algorithm in C (fastest of 4 compiler settings)",
     "training.numpy": "the same updates, 1,000 agents in lockstep with NumPy",
     "training.python": "the same updates in plain Python",
 }
@@ -244,7 +244,7 @@ def full(m: Measured) -> str:
 
 PLUME = {
     "simulate.rate": "simulation of the turbulent plume",
-    "pompy.rate": "pompy's puffs",
+    "pompy.rate": "pompy",
     "simulate.full_cpu": "simulation of the built-in plume, CPU time",
     "simulate.full_wall": "simulation of the built-in plume, wall time on all cores",
     "builtin_load": "loading the built-in plume",

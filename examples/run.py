@@ -41,7 +41,7 @@ def run_cell(source, namespace):
         outputs.append({"output_type": "execute_result", "metadata": {}, "data": data})
     for number in plt.get_fignums():
         picture = io.BytesIO()
-        plt.figure(number).savefig(picture, format="png", dpi=80)
+        plt.figure(number).savefig(picture, format="png", dpi=100)
         data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": ["<Figure>"]}
         outputs.append({"output_type": "display_data", "metadata": {}, "data": data})
     plt.close("all")

@@ -138,11 +138,27 @@ def test_other_settings_can_be_given_a_value():
             choose(data, wrong)
 
 
+def test_levels_are_the_medians_at_one_value():
+    data = made_up(length=[5, 500, 50], threshold=[7e-6, 3e-6])
+    figure = draw_lines(data, ["G"], title="A finding, in $1", level="500")
+    (axes,) = figure.axes
+    levels = {line.get_color(): line.get_ydata()[0] for line in axes.lines if line.get_ls() == ":"}
+    medians = data["G"].sel(length=500).median("seed")
+    ends = {line.get_label(): line for line in axes.lines if line.get_ls() == "-"}
+    assert levels == {
+        ends["dense"].get_color(): medians.sel(threshold=3e-6).item(),
+        ends["sparser"].get_color(): medians.sel(threshold=7e-6).item(),
+    }
+    assert "median at 500" in [one.get_text() for one in figure.legends[0].get_texts()]
+    assert figure.get_suptitle() == r"A finding, in \$1"
+
+
 def test_what_cannot_be_drawn_is_said():
     for draw, data, words, says in (
         (draw_map, made_up(gamma=[0.9, 0.99]), {}, "A map needs two swept settings"),
         (draw_lines, made_up(), {}, "no swept setting"),
         (draw_lines, made_up(gamma=[0.9]), {"x": "tau"}, "tau is not swept in this result; swept settings: gamma"),
+        (draw_lines, made_up(gamma=[0.9]), {"level": "0.8"}, "gamma has no value 0.8 in this sweep; there are 0.9"),
         (draw_lines, made_up(gamma=[0.9]), {"metrics": ["H"]}, "no metric called H; there are G, T_min/T, f"),
     ):
         with pytest.raises(InputError, match=says):

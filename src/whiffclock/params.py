@@ -323,7 +323,7 @@ class BayesSettings(Settings):
     ] = 1e-3
     likelihood: Annotated[
         Literal["independent", "conditional"],
-        "In the belief, whiffs are independent, or depend on the observation before.",
+        "In the belief, whiffs are independent, or depend on the previous observation.",
     ] = "independent"
 
 
@@ -332,7 +332,7 @@ class OptimizeSettings(Settings):
     """Direct search over programs, by simulated annealing in several chains that exchange their best programs.
 
     Each chain anneals for ``seconds`` or for ``candidates``, in ``rounds``, after each of which all chains continue
-    with the best program; every round has start times of its own. Temperatures are in units of G.
+    with the best program; every round has its own start times. Temperatures are in units of G.
     """
 
     seconds: Annotated[
@@ -341,7 +341,7 @@ class OptimizeSettings(Settings):
     candidates: Annotated[
         int | None, "Candidates for each chain, instead of a time: always the same result.", Valid(ge=1, le=10**12)
     ] = None
-    chains: Annotated[int, "Chains that are annealed side by side.", Valid(ge=1, le=1024)] = 2
+    chains: Annotated[int, "Annealing chains that run in parallel.", Valid(ge=1, le=1024)] = 2
     rounds: Annotated[int | None, "Rounds; default: 8, or more, of about 15 seconds each.", Valid(ge=1, le=1000)] = None
     goal: Annotated[
         Literal["mean", "worst"],

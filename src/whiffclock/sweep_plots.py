@@ -120,14 +120,24 @@ def choose(data: xr.Dataset, at: Mapping[str, Any]) -> xr.Dataset:
     return data
 
 
-def draw_lines(data: xr.Dataset, metrics: Sequence[str] = METRICS, x: str | None = None) -> Figure:
-    """Metrics against one setting: a dot per agent, lines through medians; a colour per value of a second setting."""
+def draw_lines(
+    data: xr.Dataset, metrics: Sequence[str] = METRICS, x: str | None = None, title: str = "", level: str | None = None
+) -> Figure:
+    """Metrics against one setting: a dot per agent, lines through medians; a colour per value of a second setting.
+
+    With ``level``, a value of the setting along x, the medians there are drawn as dotted lines across.
+    """
     axis, other = _axes_of(data, x)
+    reference = None if level is None else choose(data, {axis: level})
     figure = style.new_figure(_width(len(metrics)), 2.6 if len(metrics) == 1 else 2.2)
     panels = figure.subplots(1, len(metrics), squeeze=False)[0]
     for panel, metric in zip(panels, metrics, strict=True):
         lines(panel, _metric(data, metric), axis, other)
+        if reference is not None:
+            levels(panel, _metric(reference, metric), other)
         panel.set_ylabel(style.PERFORMANCE.get(metric) or plain(metric))
+    if title:
+        figure.suptitle(plain(title), x=0.01, ha="left")
     handles, names = panels[0].get_legend_handles_labels()
     agents = data.sizes["seed"]
     if agents > 1:
@@ -136,11 +146,21 @@ def draw_lines(data: xr.Dataset, metrics: Sequence[str] = METRICS, x: str | None
             Line2D([], [], color=style.GREY, marker="o", ms=2.4),
         ]
         names += ["agents", f"median of {agents}"]
+    if reference is not None:
+        handles.append(Line2D([], [], color=style.GREY, ls=":", lw=1))
+        names.append(f"median at {text(reference[axis].item())}")
     if names:
-        title = None if other is None else label(data[other])
         columns = min(len(names), 8 if len(metrics) > 1 else 3)
-        figure.legend(handles, names, title=title, loc="outside upper center", ncols=columns)
+        heading = None if other is None else label(data[other])
+        figure.legend(handles, names, title=heading, loc="outside upper center", ncols=columns)
     return figure
+
+
+def levels(panel: Axes, values: xr.DataArray, other: str | None) -> None:
+    """The medians at one value of the setting along x, as lines across the panel."""
+    medians = np.atleast_1d(ordered(values).median("seed").values)
+    for median, colour in zip(medians, colours(ordered(values), other), strict=True):
+        panel.axhline(median, color=colour, ls=":", lw=1, zorder=1)
 
 
 def draw_map(data: xr.Dataset, metrics: Sequence[str] = METRICS, x: str | None = None) -> Figure:

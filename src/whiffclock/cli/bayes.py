@@ -57,7 +57,7 @@ def solve(
     model = policy.model
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
     facts = {"environment": name, "plume": field.origin, **cells, **solution.to_dict()}
-    opt.show(facts, json, ",.6g")
+    opt.show(facts, json, ",.6g", untabled="loose_first_bounds")
     if out is not None:
         opt.say(f"Policy: {out}")
         opt.hint("bayes", "evaluate", out, plume=plume, world=world)

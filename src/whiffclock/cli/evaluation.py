@@ -38,7 +38,7 @@ def evaluate(
     engine: opt.Engine,
     json: opt.AsJson = False,
 ) -> None:
-    """Evaluate policies from every start: return G, speed T_min/T, success f+.
+    """Evaluate policies from every start: reward G, speed T_min/T, success f+.
 
     Each policy is evaluated in its training environment, unless --environment
     is given.
@@ -143,7 +143,7 @@ def compare(
     try:
         named += heuristic_ensemble(found, pair[0], pair[1], heuristic_tau) if heuristic_tau and pair else []
     except InputError as error:
-        opt.say(f"2Q^h is left out: {error}")
+        opt.say(f"Without 2Q^h: {error}")
     comparison = Comparison(field, named, thresholds, world, settings, everywhere)
     results = JobMemory() if store is None else JobFolder(store)
     with engine.open(opt.say) as pool, opt.job_bar(store, "searches") as bar:
@@ -188,6 +188,6 @@ def warn_other_plume(field: Plume, policies: Sequence[Policy], settings: Evaluat
     others = sum(one not in (None, field.fingerprint, field.held_out_from, field.part_of) for one in made)
     if seen:
         leak = f"{seen} of {len(policies)} policies were trained on the whole record, which includes this part"
-        opt.messages.print(f"{leak}: this is not a test on unseen turbulence.", soft_wrap=True)
+        opt.say(f"{leak}: this is not a test on unseen turbulence.")
     if others:
-        opt.messages.print(f"{others} of {len(policies)} policies were trained on another plume.")
+        opt.say(f"{others} of {len(policies)} policies were trained on another plume.")

@@ -37,7 +37,7 @@ def optimize(
         str, "Memory: clock, clock:50, window:4 (the last 4 observations) or controller:8.", OptionSpec("NAME[:N]")
     ] = "clock",
     tau: Annotated[str | None, "Split blanks at N moves into two modes; N,M: three modes.", OptionSpec("N[,N]")] = None,
-    start: Annotated[Path | None, "Policy to begin with; default: untuned cast-and-surge.", OptionSpec("FILE")] = None,
+    start: Annotated[Path | None, "Policy to start from; default: untuned cast-and-surge.", OptionSpec("FILE")] = None,
     seeds: Annotated[int, "Number of searches per environment."] = 1,
     first_seed: Annotated[int, "Seed of the first search."] = 0,
     settings: OptimizeSettings,
@@ -47,7 +47,7 @@ def optimize(
     force: Annotated[bool, "Replace policies that were made with other settings."] = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Search the programs of a memory directly for the highest reward.
+    """Search directly for the moves that earn the most reward, instead of learning them.
 
     Programs are searched in the first half of the record and tested in the
     second, which the search has not seen. Ctrl-C keeps the best so far.

@@ -142,12 +142,13 @@ def hint(*words: str | Path, plume: PlumeSettings, world: WorldSettings) -> None
 PlumeFile = Annotated[PlumeSettings, OptionGroup(only=("plume",))]
 
 
-def show(facts: dict[str, Any], json: bool, form: str = "") -> None:
-    """Print facts as JSON or as a table."""
+def show(facts: dict[str, Any], json: bool, form: str = "", untabled: str = "") -> None:
+    """Print facts as JSON or as a table; one that a message explains is ``untabled``."""
     if json:
         print_json(facts)
     else:
-        out.print(facts_table({name.replace("_", " "): value for name, value in facts.items()}, form))
+        named = {name.replace("_", " "): value for name, value in facts.items() if name != untabled}
+        out.print(facts_table(named, form))
 
 
 def facts_table(facts: dict[str, Any], form: str = "") -> Table:

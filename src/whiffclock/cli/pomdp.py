@@ -66,7 +66,8 @@ def solve(
         write_policy(out, tables, pieces, floor=worst_value(model), name=file.name)
     shape = {"states": len(tables.states), "actions": len(tables.actions), "observations": len(tables.observations)}
     size = {"blocks": model.n_blocks, "model_megabytes": model.megabytes}
-    opt.show({"file": str(file), **shape, **size, **solution.to_dict()}, json, ",.6g")
+    facts = {"file": str(file), **shape, **size, **solution.to_dict()}
+    opt.show(facts, json, ",.6g", untabled="loose_first_bounds")
     if out is not None:
         opt.say(f"Policy: {out}")
 
@@ -90,8 +91,8 @@ def explain(solution: "Solution", settings: SolverSettings) -> None:
     if solution.ended == "interrupted":
         opt.say("whiffclock: stopped; the policy found so far is kept.")
     if solution.loose_first_bounds:
-        limit = f"{settings.seconds:g} s were too short to solve the first bounds"
-        opt.say(f"whiffclock: {limit}; looser ones, which are valid as well, were used. --seconds sets the limit.")
+        limit = f"the time limit of {settings.seconds:g} s"
+        opt.say(f"whiffclock: the initial bounds are loose ({limit}), but valid. --seconds sets the limit.")
     if solution.ended == "memory is full":
         limit = f"the memory limit of {settings.megabytes:g} MB was reached after {solution.seconds:.0f} s"
         opt.say(f"whiffclock: {limit}; the policy found so far is kept. --megabytes sets the limit.")

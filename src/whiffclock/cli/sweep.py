@@ -1,5 +1,6 @@
 """``whiffclock sweep``: train and test agents over a grid of settings, and draw the results."""
 
+from collections.abc import Callable
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,8 @@ from whiffclock.params import require
 from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from whiffclock.runs.jobs import JobStore
     from whiffclock.runs.sweep import Sweep
 
@@ -77,6 +80,10 @@ def plot(
     metric: Annotated[list[str] | None, "G, T_min/T, f+ or G_sum; may be repeated. Default: the first three."] = None,
     x: Annotated[str | None, "Setting along x; default: the one with most values.", OptionSpec("NAME")] = None,
     at: Annotated[list[str] | None, "Only this value of a setting; may be repeated.", OptionSpec("NAME=VALUE")] = None,
+    level: Annotated[
+        str | None, "Value of the setting along x: dotted lines at its medians.", OptionSpec("VALUE")
+    ] = None,
+    title: Annotated[str, "Title of lines.png.", OptionSpec("TEXT")] = "",
     out: Annotated[Path | None, "Folder for the pictures; default: that of RESULT.", OptionSpec("DIR")] = None,
 ) -> None:
     """Draw the results of a sweep: metrics against a setting, and maps of two.
@@ -93,9 +100,12 @@ def plot(
     folder = result.parent if out is None else out
     require_writable(folder)
     data = choose(load_sweep(result), fixed)
-    drawings = {"lines": draw_lines} | ({"map": draw_map} if len(data.dims) > 2 else {})
+    metrics = metric or METRICS
+    drawings: dict[str, Callable[[], Figure]] = {"lines": lambda: draw_lines(data, metrics, x, title, level)}
+    if len(data.dims) > 2:
+        drawings["map"] = lambda: draw_map(data, metrics, x)
     for name, draw in drawings.items():
-        picture = arranged(lambda draw=draw: draw(data, metric or METRICS, x))  # type: ignore[misc]
+        picture = arranged(draw)
         for form in ("png", "pdf"):
             opt.out.print(str(write_picture(picture, folder / f"{name}.{form}")), soft_wrap=True)
 

@@ -28,7 +28,7 @@ def train(
     memory: Annotated[str, "Memory: clock, or window:4 (the last 4 observations).", OptionSpec("NAME[:N]")] = "clock",
     tau: Annotated[
         str | None,
-        "Split blanks at N moves into short and long (two-Q). auto: chosen by scan. N,M: three modes. None: single-Q.",
+        "Split blanks at N moves into short and long (two-Q). auto: by a scan. N,M: three modes. Omit for single-Q.",
         OptionSpec("N[,N]|auto"),
     ] = None,
     seeds: Annotated[int, "Number of agents per environment."] = 20,
