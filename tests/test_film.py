@@ -50,7 +50,7 @@ def test_a_whiff_starts_the_phases_again(plume):
 
 def test_the_picture_shows_what_is_known_so_far(plume):
     found = wc.search(wc.cast_and_surge(30), plume, (10, 13), "dense", horizon=40)
-    film = Film(found, plume, "a search")
+    film = Film(found, plume, "a search for $5 or $6")
     film.draw(7)
     shown = film._artists
     assert len(shown["path"].get_segments()) == len(shown["clock"].get_segments()) == 7

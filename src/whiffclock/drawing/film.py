@@ -83,7 +83,7 @@ class Film:
         self._draw_plane(panels["plane"])
         self._draw_dial(panels["dial"])
         self._draw_time(panels["time"])
-        panels["plane"].set_title(title, loc="left", fontsize=11)
+        panels["plane"].set_title(title.replace("$", r"\$"), loc="left", fontsize=11)  # not mathematics
         self.figure.draw_without_rendering()
         self.figure.set_layout_engine("none")  # the same for all frames
 
