@@ -58,7 +58,7 @@ def test_seeds(seeds, seed, found):
         (None, -1, "The seed is -1; it must be 0 or more."),
         (None, None, "seed is None; it must be a whole number."),
         ([1, 2], 3, "seed is that of the first agent; where each agent has its own in seeds, leave it out."),
-        (2, 2**63 - 1, "seed is 9223372036854775808; it must be at least -9.22337e+18 and at most 9.22337e+18."),
+        (2, 2**63 - 1, "seed is 9223372036854775808; it must be at least -9.22337e18 and at most 9.22337e18."),
     ],
 )
 def test_seeds_that_are_refused(seeds, seed, sentence):

@@ -137,23 +137,27 @@ def draw_lines(
             levels(panel, _metric(reference, metric), other)
         panel.set_ylabel(style.PERFORMANCE.get(metric) or plain(metric))
     if title:
-        figure.suptitle(plain(title), x=0.01, ha="left")
-    handles, names = panels[0].get_legend_handles_labels()
-    agents = data.sizes["seed"]
+        figure.suptitle(plain(title), x=0.01, ha="left", fontsize=8)
+    marked = [] if reference is None else [f"median at {text(reference[axis].item())}"]
+    _legend(figure, data.sizes["seed"], marked, None if other is None else label(data[other]), below=bool(title))
+    return figure
+
+
+def _legend(figure: Figure, agents: int, marked: Sequence[str], heading: str | None, below: bool) -> None:
+    """A legend of all panels: the second setting, dots and lines, and a level; below a title there is no room for it."""
+    handles, names = figure.axes[0].get_legend_handles_labels()
     if agents > 1:
         handles += [
             Line2D([], [], ls="", marker="o", ms=2.2, mfc=style.GREY, mec="none"),
             Line2D([], [], color=style.GREY, marker="o", ms=2.4),
         ]
         names += ["agents", f"median of {agents}"]
-    if reference is not None:
-        handles.append(Line2D([], [], color=style.GREY, ls=":", lw=1))
-        names.append(f"median at {text(reference[axis].item())}")
+    handles += [Line2D([], [], color=style.GREY, ls=":", lw=1) for _ in marked]
+    names += marked
     if names:
-        columns = min(len(names), 8 if len(metrics) > 1 else 3)
-        heading = None if other is None else label(data[other])
-        figure.legend(handles, names, title=heading, loc="outside upper center", ncols=columns)
-    return figure
+        columns = min(len(names), 8 if len(figure.axes) > 1 else 3)
+        place: Any = f"outside {'lower' if below else 'upper'} center"
+        figure.legend(handles, names, title=heading, loc=place, ncols=columns)
 
 
 def levels(panel: Axes, values: xr.DataArray, other: str | None) -> None:
