@@ -144,7 +144,7 @@ def draw_lines(
 
 
 def _legend(figure: Figure, agents: int, marked: Sequence[str], heading: str | None, below: bool) -> None:
-    """A legend of all panels: the second setting, dots and lines, and a level; below a title there is no room for it."""
+    """A legend of all panels: the second setting, dots and lines, and a level; a title takes the place above them."""
     handles, names = figure.axes[0].get_legend_handles_labels()
     if agents > 1:
         handles += [
