@@ -299,10 +299,10 @@ def test_the_task_is_told_in_a_hundred_words(page):
 
 
 def test_other_readings_are_said_at_once(made):
-    text = made(verdicts=[], readings={"split_zero": True, "tau": "<literal>"}).read_text()
-    finding = text.split('<section id="about">')[0]
-    assert "Read otherwise than by default:</b> split_zero True, tau &lt;literal&gt;." in finding
-    assert "Read otherwise" not in made(verdicts=[]).read_text()
+    chosen = {"split_zero": True, "bootstrap": False, "world": {"start_on": "<whiff>"}, "clock_states": 100}
+    finding = made(verdicts=[], readings=chosen).read_text().split('<section id="about">')[0]
+    assert "not the defaults:</b> split zero, no bootstrap, start on &lt;whiff&gt;, clock states 100." in finding
+    assert "not the defaults" not in made(verdicts=[]).read_text()
 
 
 def test_on_a_users_plume_the_page_says_of_which_plume(made):

@@ -112,7 +112,7 @@ def report_html(
         kicker=kicker(data),
         finding=finding(data, verdicts, reference),
         facts=data.facts,
-        readings=[f"{name} {value}" for name, value in data.facts.get("readings", {}).items()],
+        readings=readings(data.facts.get("readings", {})),
         paper_agents=PAPER_AGENTS,
         paper_episodes=LearningSettings.episodes,
         training=training(data),
@@ -213,6 +213,20 @@ def scale(parts: Mapping[str, Mapping[str, float]]) -> Scale | None:
         return None
     margin = 0.1 * (max(finite) - min(finite)) or 1.0
     return Scale(min(finite) - margin, max(finite) + margin)
+
+
+def readings(chosen: Mapping[str, Any]) -> list[str]:
+    """How the paper was read other than by default, in words: "split zero", "no bootstrap", "clock states 100"."""
+    told = []
+    for name, value in chosen.items():
+        text = name.replace("_", " ")
+        if isinstance(value, Mapping):
+            told += readings(value)
+        elif isinstance(value, bool):
+            told.append(text if value else f"no {text}")
+        else:
+            told.append(f"{text} {value}")
+    return told
 
 
 def _groups(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
