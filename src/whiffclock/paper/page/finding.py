@@ -20,7 +20,7 @@ from whiffclock.params import LearningSettings
 _MAIN = ("C1", "C2", "C5", "C6", "C7", "C8", "C13")
 #: Beyond so many agents, no number is given.
 _MOST_AGENTS = 1000
-_TO_TRAIN = "needs full training"
+_DECIDED, _TO_TRAIN = ("holds", "does not hold"), "needs full training"
 
 
 def finding(data: Datasets, verdicts: Sequence[Verdict], reference: Mapping[str, Verdict]) -> dict[str, str]:
@@ -100,7 +100,7 @@ def main_claims(data: Datasets, verdicts: Sequence[Verdict]) -> str:
         return ""
     which = "main claims" if synthetic(data) else "main claims, which are about its own plume,"
     here = "" if synthetic(data) else " on this plume"
-    hold, refuted = ([one for one in chosen if one.verdict == word] for word in ("holds", "does not hold"))
+    hold, refuted = ([one for one in chosen if one.verdict == word] for word in _DECIDED)
     if not hold and not refuted:
         return f"Of the paper’s {which} this run decides none{here}."
     if not hold:
@@ -116,7 +116,7 @@ def _titles(verdicts: Sequence[Verdict]) -> str:
 def undecided(data: Datasets, verdicts: Sequence[Verdict], reference: Mapping[str, Verdict]) -> str:
     """What the run cannot decide, and why: the length of training, the number of agents, or what was not computed."""
     tested = [one for one in verdicts if one.verdict != "not tested"]
-    open_ones = [one for one in tested if one.verdict not in ("holds", "does not hold")]
+    open_ones = [one for one in tested if one.verdict not in _DECIDED]
     count, missing = len(verdicts), len(verdicts) - len(tested)
     absent = f" {_not_tested(missing)} not tested: the run does not have the data for that." if missing else ""
     if not tested:
@@ -124,8 +124,8 @@ def undecided(data: Datasets, verdicts: Sequence[Verdict], reference: Mapping[st
     if not open_ones:
         return f"Nothing: this run decides all {count} claims." if not missing else absent.strip()
     text = f"This run cannot decide {len(open_ones)} of {count} claims: {'; '.join(_reasons(data, open_ones))}."
-    decided = [one for one in open_ones if one.claim.id in reference]
-    decided = [one for one in decided if reference[one.claim.id].verdict in ("holds", "does not hold")]
+    full = [reference[one.claim.id].verdict for one in open_ones if one.claim.id in reference]
+    decided = [word for word in full if word in _DECIDED]
     return text + (f" The shipped full run decides {len(decided)} of them." if decided else "") + absent
 
 
@@ -153,7 +153,7 @@ def _reasons(data: Datasets, verdicts: Sequence[Verdict]) -> list[str]:
 def agents_needed(verdict: Verdict) -> float:
     """Agents that would decide all open parts of a claim; NaN where agents are not all that is missing."""
     parts = verdict.details["parts"].values()
-    needs = [part.get("needs", np.nan) for part in parts if part["outcome"] not in ("holds", "does not hold")]
+    needs = [part.get("needs", np.nan) for part in parts if part["outcome"] not in _DECIDED]
     return float(np.max(needs)) if needs else np.nan
 
 
