@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -18,6 +19,7 @@ from typer.testing import CliRunner
 import whiffclock as wc
 from whiffclock.cli import app
 from whiffclock.paper.claims import CLAIMS, judge
+from whiffclock.paper.claims.verdict import SIGNS
 from whiffclock.paper.dataset import BAYES, SINGLE
 from whiffclock.paper.page.report import Scale, scale, templates, words, write_report
 from whiffclock.params import InputError
@@ -162,7 +164,7 @@ def test_the_first_screen_says_what_was_run_and_how_the_agents_do(judged, page):
     text = page.read_text()
     denser = {"kind": SINGLE, "trained": "denser", "tested": "denser", "metric": "G"}
     typical = float(judged[0].searches["mean"].sel(denser).median())
-    finding = text[text.index('<section id="finding">') : text.index('<section id="claims">')]
+    finding = text[text.index('<section id="finding" ') : text.index('<section id="about">')]
     said = " ".join(" ".join(Page(finding).words).split())
     assert "5 agents of each kind in each environment (the paper: 20)" in said
     assert "trained for 250,000 episodes (8.3% of the paper’s 3,000,001), on a synthetic plume, not the paper’s" in said
@@ -206,7 +208,7 @@ def test_a_figure_says_what_is_seen_and_can_be_enlarged_and_closed(page):
     for figure in FIGURES:
         assert f'Seen in "{figure}"' in alts
         assert {f"#{figure}-large", f"#{figure}"} <= set(links)
-    assert text.count("12 &lt;i&gt;") == 2
+    assert text.count("12 &lt;i&gt;") == 1  # those of Fig. 2 are in the table of performance
     assert text.index("12 &lt;i&gt;") > text.index('<section id="figures">')
     assert '<th scope="row">casts &amp; surges</th>' in text
 
@@ -220,7 +222,7 @@ def test_every_part_of_a_claim_has_its_own_word(judged, plain_figures, tmp_path)
     second |= {"outcome": "undecided", "low": np.nan, "high": np.nan, "level": 0.9, "why": "too few <failures>"}
     changed = replace(shown, details=shown.details | {"parts": parts}, summary="holds in <two>", resampled="strata")
     text = write_report(data, tmp_path, [changed]).read_text()
-    rows = text.split(f'<tbody id="{shown.claim.id}">')[1].split("</tbody>")[0].split('<tr class="part">')[1:]
+    rows = text.split(f'<div id="{shown.claim.id}">')[1].split("</tbody>")[0].split('<tr class="part">')[1:]
     outcomes = ["✗ does not hold", "? undecided", "✓ holds", "✓ holds"]
     for row, label, outcome in zip(rows, parts, outcomes, strict=True):
         assert row.startswith(f'<th scope="row">{label}</th>')
@@ -237,9 +239,81 @@ def test_every_part_of_a_claim_has_its_own_word(judged, plain_figures, tmp_path)
 PART = {"value": 0.2, "low": -3.0, "high": 5.0, "above": 0.0, "below": float("inf"), "outcome": "holds"}
 
 
+def test_every_claim_opens_once_and_stands_under_its_verdict(judged, plain_figures, monkeypatch, tmp_path):
+    """Groups are in the order of the signs, whatever outcomes there are."""
+    data, verdicts = judged
+    monkeypatch.setitem(SIGNS, "needs full training", "…")
+    words = ["holds", "needs full training", "undecided", "not tested", "does not hold"]
+    verdicts = [replace(one, verdict=words[i % 5]) for i, one in enumerate(verdicts)]
+    text = write_report(data, tmp_path, verdicts).read_text()
+    section = text.split('<section id="claims">')[1].split("</section>")[0]
+    groups = section.split('<h3 class="group ')[1:]
+    assert [group.split('"')[0] for group in groups] == [word.replace(" ", "-") for word in SIGNS]
+    for word, group in zip(SIGNS, groups, strict=True):
+        mine = [one.claim for one in verdicts if one.verdict == word]
+        many = {"holds": "hold", "does not hold": "do not hold", "needs full training": "need full training"}
+        assert group.startswith(f'{word.replace(" ", "-")}">{SIGNS[word]} {len(mine)} {many.get(word, word)}</h3>')
+        assert re.findall(r'<details class="line claim"><summary><b class="id">(\w+)', group) == [c.id for c in mine]
+        assert re.findall(r'<div id="(\w+)">', group) == [c.id for c in mine]
+        assert all(f'<span class="title">{escape(c.title)}</span>' in group for c in mine)
+    assert text.count('<details class="line claim">') == len(verdicts)
+    assert ".needs-full-training {" in text
+
+
+def test_the_full_run_stands_beside_this_one(judged, plain_figures, tmp_path):
+    data, verdicts = judged
+    full = {one.claim.id: replace(one, verdict="does not hold", summary="in <none>") for one in verdicts[:5]}
+    different = ["12 agents instead of 100", "another <plume>"]
+    text = write_report(data, tmp_path, verdicts, reference=full, differences=different).read_text()
+    lines = re.findall(r"<summary><b class=\"id\">(\w+)</b>(.*?)</summary>", text, re.DOTALL)
+    assert len(lines) == 18
+    for name, line in lines:
+        assert line.count('class="badge ') == 1 + (name in full)
+        assert ("full run ✗ does not hold" in line) == ("this run " in line) == (name in full)
+    assert text.count("12 agents instead of 100, another &lt;plume&gt;.") == 2
+    assert text.count("<b>Full run:</b> in &lt;none&gt;") == 5
+    assert "full run" not in write_report(data, tmp_path, verdicts).read_text()
+
+
+def test_supplementary_figures_are_folded_and_the_papers_are_not(page):
+    text = page.read_text()
+    captions = re.findall(r"<figure id=\"(\w+)\">.*?<figcaption>(.*?)<", text, re.DOTALL)
+    assert {name for name, caption in captions if caption} == {*FIGURES}
+    for figure in FIGURES:
+        title = escape(f"About <{figure}>")
+        folded = re.search(rf"<summary>Figure \w+\. {title}</summary>\s*<figure id=\"{figure}\">", text)
+        assert bool(folded) == figure.startswith("s")
+
+
+def test_without_figures_of_the_paper_there_is_no_section_of_them(plain_figures, tmp_path):
+    data = replace(made_up.datasets(figures=[]), beyond=made_up.beyond(figures=["b1"]))
+    page = Page(write_report(data, tmp_path).read_text())
+    assert "figures" not in page.values("id")
+    assert "#figures" not in page.values("href")
+    assert {"b1", "beyond"} <= {*page.values("id")}
+
+
+def test_the_task_is_told_in_a_hundred_words(page):
+    section = page.read_text().split('<section id="about">')[1].split("</section>")[0]
+    assert 80 < len(" ".join(Page(section).words).split()) < 140
+
+
+def test_other_readings_are_said_at_once(made):
+    chosen = {"split_zero": True, "bootstrap": False, "world": {"start_on": "<whiff>"}, "clock_states": 100}
+    finding = made(verdicts=[], readings=chosen).read_text().split('<section id="about">')[0]
+    assert "not the defaults:</b> split zero, no bootstrap, start on &lt;whiff&gt;, clock states 100." in finding
+    assert "not the defaults" not in made(verdicts=[]).read_text()
+
+
+def test_on_a_users_plume_the_page_says_of_which_plume(made):
+    text = made(figures=["fig3"], origin="wind tunnel.h5").read_text()
+    assert "<b>Claimed of the paper’s plume:</b>" in text
+    assert "<b>Found on this plume:</b>" in text
+    assert "<b>Claimed of" not in made(figures=["fig3"]).read_text()
+
+
 def test_the_drawing_keeps_to_its_frame():
-    claims = templates().get_template("templates/claims.html").make_module({"verdicts": []})
-    drawing = claims.whisker(PART, Scale(-1, 2))
+    drawing = templates().get_template("templates/whisker.html").module.whisker(PART, Scale(-1, 2))
     found = [float(x) for x in re.findall(r'(?:cx|x)="([\d.-]+)"|[MH]([\d.-]+)', drawing) for x in x if x]
     assert min(found) == 0
     assert max(found) == Scale.WIDTH

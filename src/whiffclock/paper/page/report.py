@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
+import markupsafe
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
@@ -22,22 +24,48 @@ from whiffclock.formatting import number, span
 from whiffclock.paper.beyond.verdicts import Comparison, beyond_json, compare, headline, programs
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
-from whiffclock.paper.dataset import PAPER_AGENTS, VARIABLES, Datasets, drawn_kinds, where_trained
+from whiffclock.paper.dataset import (
+    PAPER_AGENTS,
+    VARIABLES,
+    Datasets,
+    branches_in,
+    drawn_kinds,
+    effective_searches,
+    where_trained,
+)
 from whiffclock.paper.figures import BEYOND, FIGURES, Rendered, figures_of, render
+from whiffclock.paper.figures.captions import ends_of
+from whiffclock.paper.page.finding import finding, kicker, synthetic, training
 from whiffclock.params import LearningSettings
 
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
 _REM = 8.5
+#: A figure up to this width in inches stands beside text.
+_NARROW = 4.0
 #: Metrics in the table of performance.
-_METRICS = {"G": "Mean reward G", "f+": "Share of searches that arrive, f+"}
+_METRICS = {"G": "Mean reward G", "T_min/T": "Speed, T_min/T", "f+": "Share of searches that arrive, f+"}
+#: Plurals of outcomes.
+_MANY = {"holds": "hold", "does not hold": "do not hold", "needs full training": "need full training"}
+#: Figures of the paper's supplement, which are folded.
+_SUPPLEMENT = re.compile(r"s\d+")
 #: Distances downwind of the source at which whiffs are counted.
 _PLACES = (10, 30, 60, 100)
+#: Without verdicts of another run.
+NOTHING: Mapping[str, Verdict] = MappingProxyType({})
 
 
-def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None = None, workers: int = 1) -> Path:
+def write_report(
+    data: Datasets,
+    out: Path,
+    verdicts: Sequence[Verdict] | None = None,
+    workers: int = 1,
+    reference: Mapping[str, Verdict] = NOTHING,
+    differences: Sequence[str] = (),
+) -> Path:
     """Write ``report.html``, ``figures/``, ``claims.json`` and ``beyond.json`` into ``out``; return the page's path.
 
-    ``verdicts`` are those on the claims, if they have been tested already; figures are drawn by ``workers`` processes.
+    ``verdicts`` are those on the claims, if they have been tested already; ``reference`` are those of the shipped full
+    run, by claim, and ``differences`` says how this run differs from it. Figures are drawn by ``workers`` processes.
     """
     (out / "figures").mkdir(parents=True, exist_ok=True)
     verdicts = judge(data) if verdicts is None else verdicts
@@ -49,7 +77,7 @@ def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None =
         beyond.unlink(missing_ok=True)  # of an earlier run with other figures
     else:
         _write(beyond, beyond_json(data.beyond, found))
-    _write(page, report_html(data, verdicts, figures.values(), out, found))
+    _write(page, report_html(data, verdicts, figures.values(), out, found, reference, differences))
     return page
 
 
@@ -73,27 +101,38 @@ def report_html(
     figures: Iterable[Rendered],
     out: Path,
     beyond: Sequence[Comparison] = (),
+    reference: Mapping[str, Verdict] = NOTHING,
+    differences: Sequence[str] = (),
 ) -> str:
     """The page's text; files of ``figures`` are linked relative to ``out``."""
     every = {figure.figure: figure for figure in figures}
     shown = {name: figure for name, figure in every.items() if name not in BEYOND}
     return templates().get_template("templates/report.html").render(
         title="Searching for an odor with a clock as memory",
+        kicker=kicker(data),
+        finding=finding(data, verdicts, reference),
         facts=data.facts,
+        readings=readings(data.facts.get("readings", {})),
         paper_agents=PAPER_AGENTS,
         paper_episodes=LearningSettings.episodes,
-        synthetic=any(word in data.facts["origin"] for word in ("simulated by whiffclock", "synthetic")),
+        training=training(data),
+        synthetic=synthetic(data),
         verdicts=verdicts,
-        tally=_tally(verdicts),
+        groups=_groups(verdicts),
+        reference=reference,
+        differences=differences,
         headline=shown.pop("fig2", None),
-        figures=shown.values(),
+        figures=[figure for name, figure in shown.items() if not _SUPPLEMENT.fullmatch(name)],
+        supplement=[figure for name, figure in shown.items() if _SUPPLEMENT.fullmatch(name)],
         beyond=_beyond(data.beyond, beyond, [figure for name, figure in every.items() if name in BEYOND]),
         out=out,
         rem=_REM,
+        narrow=_NARROW,
         taus=data.searches.sizes.get("tau_scanned"),
         environments=data.environments.names,
         performance=_performance(data),
         whiffs=_whiffs(data),
+        effective=_effective(data),
         command=_command(data),
         version=whiffclock.__version__,
     )  # fmt: skip
@@ -103,8 +142,9 @@ def _beyond(data: Datasets | None, found: Sequence[Comparison], figures: Sequenc
     """What the section beyond the paper shows; empty if there is none."""
     if data is None:
         return {}
+    shown = {figure.figure: figure for figure in figures}
     told = {"headline": headline(data), "programs": programs(data), "facts": data.facts}
-    return told | {"figures": figures, "claims": found}
+    return told | {"picture": shown.pop("b1", None), "figures": shown.values(), "claims": found}
 
 
 def templates() -> jinja2.Environment:
@@ -118,7 +158,7 @@ def templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.globals |= {"signs": SIGNS, "span": span, "example_scale": Scale(-4, 4)}
-    filters = (number, percent, typeset, words, scale, label, embedded)
+    filters = (number, percent, typeset, words, scale, label, embedded, outcomes, linked)
     environment.filters |= {function.__name__: function for function in filters}
     return environment
 
@@ -175,12 +215,34 @@ def scale(parts: Mapping[str, Mapping[str, float]]) -> Scale | None:
     return Scale(min(finite) - margin, max(finite) + margin)
 
 
-def _tally(verdicts: Sequence[Verdict]) -> list[tuple[str, int, str]]:
-    """Outcomes with their number of claims and their plural; "not tested" only if there are such claims."""
-    found = [verdict.verdict for verdict in verdicts]
-    many = {"holds": "hold", "does not hold": "do not hold"}
-    counts = [(word, found.count(word), many.get(word, word)) for word in SIGNS]
-    return [one for one in counts if one[0] != "not tested" or one[1]]
+def readings(chosen: Mapping[str, Any]) -> list[str]:
+    """How the paper was read other than by default, in words: "split zero", "no bootstrap", "clock states 100"."""
+    told = []
+    for name, value in chosen.items():
+        text = name.replace("_", " ")
+        if isinstance(value, Mapping):
+            told += readings(value)
+        elif isinstance(value, bool):
+            told.append(text if value else f"no {text}")
+        else:
+            told.append(f"{text} {value}")
+    return told
+
+
+def _groups(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
+    """Claims by outcome, in the order of their signs; outcomes that no claim has are left out."""
+    found = {word: [verdict for verdict in verdicts if verdict.verdict == word] for word in SIGNS}
+    return {word: group for word, group in found.items() if group}
+
+
+def outcomes(count: int, word: str) -> str:
+    """How many claims have an outcome: "1 holds", "4 hold"."""
+    return f"{count} {word if count == 1 else _MANY.get(word, word)}"
+
+
+def linked(text: str) -> markupsafe.Markup:
+    """A sentence in which the names of claims are links."""
+    return markupsafe.Markup(re.sub(r"\b(C\d+)\b", r'<a href="#\1">\1</a>', str(markupsafe.escape(text))))
 
 
 def label(figure: str) -> str:
@@ -238,6 +300,14 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
             cells.append(number(float(blanks.median()), ".0f"))
         rows.append((name, cells))
     return {"about": about, "header": header, "rows": rows}
+
+
+def _effective(data: Datasets) -> str:
+    """Effective number of searches behind the forced blanks of the Bayesian agent, over the environments."""
+    if data.branches is None:
+        return ""
+    found = sorted({round(effective_searches(branches_in(data, name))) for name in data.environments})
+    return " to ".join(map(number, ends_of(found) if len(found) > 1 else found))
 
 
 def _command(data: Datasets) -> str:
