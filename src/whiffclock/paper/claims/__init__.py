@@ -4,8 +4,8 @@ Each claim is a statistic over ensembles of agents, an interval for it, and a ra
 "near", "weakly", "matches" have numbers. Wording and margins are in ``claims.toml``, the rule of decision is in
 :mod:`~whiffclock.paper.claims.verdict`, the intervals are in :mod:`~whiffclock.paper.claims.resampling`.
 
-A claim that does not hold on a plume is a finding. A claim with too few agents is undecided; one whose
-figures the run does not have is not tested.
+A claim that does not hold on a plume is a finding. A claim with too few agents is undecided, one that agents of a
+short training would refute needs full training, and one whose figures the run does not have is not tested.
 """
 
 import json
@@ -39,7 +39,8 @@ def _judge(claim: Claim, data: Datasets) -> Verdict:
         return without_numbers(claim, "not tested", why)
     # The random numbers of a claim depend on its id alone.
     seed = int(claim.id[1:]) if re.fullmatch(r"C\d+", claim.id) else list(claim.id.encode())
-    return decide(claim, EVIDENCE[claim.id](data, claim.margins, np.random.default_rng(seed)), data.environments)
+    found = EVIDENCE[claim.id](data, claim.margins, np.random.default_rng(seed))
+    return decide(claim, found, data.environments, data.facts["episodes"])
 
 
 def _too_few(claim: Claim, environments: Environments) -> str:

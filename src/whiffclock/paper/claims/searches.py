@@ -129,16 +129,23 @@ def _success(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> E
 
 @evidence("C4")
 def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    facts, fewest = data.facts, margins["episodes"]
-    if not facts["long_seeds"]:
-        return Evidence([], why=f"No agents were trained for twice the episodes in the profile {facts['profile']}.")
     scale = GapScale(data, rng)
-    pairs = _with_single(data, ds.LONGER, rng, scale.strata)
-    parts = [scale.compare(name, name, pair, margins["change"]) for name, pair in pairs.items()]
-    if facts["episodes"] < fewest:
-        short = f"agents were trained for {facts['episodes']:,} episodes, and the claim is about {fewest:,}"
-        parts = [replace(part, reason=short) for part in parts]
+    changes = over_each(last_change(data["setting"]["curve"].sel(kind=ds.SINGLE)), rng)
+    parts = [scale.part(name, name, change, margins["change"]) for name, change in changes.items()]
+    if data.facts["long_seeds"]:
+        pairs, beyond = _with_single(data, ds.LONGER, rng, scale.strata), "beyond the paper: twice the episodes"
+        longer = [scale.part(name, name, one.take() - other.take(), {}) for name, (one, other) in pairs.items()]
+        both = zip(parts, longer, strict=True)
+        parts = [replace(part, beside={**part.beside, beyond: other.draws}) for part, other in both]
     return Evidence(parts, scale.also)
+
+
+def last_change(curve: xr.DataArray) -> xr.DataArray:
+    """Mean G over the last tenth of the episodes of a learning curve minus that over the tenth before: [..., agent]."""
+    episode, rewards = curve.sel(column="episode"), curve.sel(column="G")
+    tenth = episode.max("point") / 10
+    last, before = episode > 9 * tenth, (episode > 8 * tenth) & (episode <= 9 * tenth)
+    return rewards.where(last).mean("point") - rewards.where(before).mean("point")
 
 
 def distance(data: ds.Datasets) -> xr.DataArray:

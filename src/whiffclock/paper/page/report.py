@@ -176,11 +176,11 @@ def scale(parts: Mapping[str, Mapping[str, float]]) -> Scale | None:
 
 
 def _tally(verdicts: Sequence[Verdict]) -> list[tuple[str, int, str]]:
-    """Outcomes with their number of claims and their plural; "not tested" only if there are such claims."""
+    """Outcomes with their number of claims and their plural; "needs full training" and "not tested" only if any."""
     found = [verdict.verdict for verdict in verdicts]
-    many = {"holds": "hold", "does not hold": "do not hold"}
+    many = {"holds": "hold", "does not hold": "do not hold", "needs full training": "need full training"}
     counts = [(word, found.count(word), many.get(word, word)) for word in SIGNS]
-    return [one for one in counts if one[0] != "not tested" or one[1]]
+    return [one for one in counts if one[0] not in ("needs full training", "not tested") or one[1]]
 
 
 def label(figure: str) -> str:
