@@ -1,7 +1,9 @@
 """Tables of claims for a terminal of 80 columns."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -59,6 +61,16 @@ def estimate(value: float, low: float, high: float) -> str:
     """A number and its interval, with the same digits."""
     form = shared_form(value, low, high)
     return f"{number(value, form, nan='', terse=True)} {span(low, high, form, terse=True)}".strip()
+
+
+def in_words(value: Any) -> str:
+    """A number, with its interval if it has one, a list of them, or numbers with their names."""
+    value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    if isinstance(value, Mapping) and value.keys() == {"value", "low", "high"}:
+        return estimate(**value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {in_words(one)}" for name, one in value.items())
+    return ", ".join(map(in_words, value)) if isinstance(value, list) else number(value, terse=True)
 
 
 def _refuted(verdicts: Sequence[Verdict]) -> Table:

@@ -115,8 +115,7 @@ class Part:
         ends = [(value - low, self.above), (high - value, self.below)]
         if not inside:  # the end of the interval that faces the range
             ends = [(high - value, self.above)] if value <= self.above else [(value - low, self.below)]
-        with np.errstate(divide="ignore"):
-            ratio = max(np.float64(width) / abs(value - end) for width, end in ends)
+        ratio = max(np.inf if value == end else width / abs(value - end) for width, end in ends)
         return float(np.ceil(self.draws.n * max(1.0, ratio) ** 2))
 
     def why(self, parts: int) -> str:
@@ -141,11 +140,8 @@ class Part:
 
     def _agents(self, parts: int) -> str:
         """How many agents would decide, in words."""
-        needs = self.needs(parts)
-        if np.isnan(needs):
-            return ""
-        number = f"about {needs:,.0f}" if needs <= _MOST_AGENTS else f"more than {_MOST_AGENTS:,}"
-        return f"; {number} agents would decide"
+        number = agents_in_words(self.needs(parts))
+        return f"; {number} agents would decide" if number else ""
 
     def to_dict(self, parts: int) -> dict[str, Any]:
         """Everything about this part, one of ``parts``, in plain values."""
@@ -165,6 +161,13 @@ class Part:
             "below": self.below,
             "beside": {name: with_interval(draws) for name, draws in self.beside.items()},
         }
+
+
+def agents_in_words(needs: float) -> str:
+    """About how many agents are needed; empty if that is not known."""
+    if np.isnan(needs):
+        return ""
+    return f"about {needs:,.0f}" if needs <= _MOST_AGENTS else f"more than {_MOST_AGENTS:,}"
 
 
 def surely_positive(number: Draws) -> bool:
@@ -207,6 +210,7 @@ class Claim:
     margins: Margins = field(default_factory=dict)
     environments: Literal["", "pair", "trend", "paper"] = ""  # needed: any, two for 2Q^h, three, the paper's four
     full_training: bool = True  # it is about fully trained agents
+    data: tuple[str, ...] = ()  # variables behind it, such as searches.strata
 
 
 @dataclass(frozen=True)

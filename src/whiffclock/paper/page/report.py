@@ -24,6 +24,7 @@ from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
 from whiffclock.paper.dataset import PAPER_AGENTS, VARIABLES, Datasets, drawn_kinds, where_trained
 from whiffclock.paper.figures import BEYOND, FIGURES, Rendered, figures_of, render
+from whiffclock.paper.reference import differences, verdicts_beside
 from whiffclock.params import LearningSettings
 
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
@@ -44,12 +45,13 @@ def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None =
     figures = render(data, out / "figures", workers=workers)
     page, beyond = out / "report.html", out / "beyond.json"
     found = [] if data.beyond is None else compare(data.beyond, verdicts)
-    _write(out / "claims.json", claims_json(verdicts, data))
+    reference = verdicts_beside(data)
+    _write(out / "claims.json", claims_json(verdicts, data, reference, differences(data)))
     if data.beyond is None:
         beyond.unlink(missing_ok=True)  # of an earlier run with other figures
     else:
         _write(beyond, beyond_json(data.beyond, found))
-    _write(page, report_html(data, verdicts, figures.values(), out, found))
+    _write(page, report_html(data, verdicts, figures.values(), out, found, reference))
     return page
 
 
@@ -73,8 +75,12 @@ def report_html(
     figures: Iterable[Rendered],
     out: Path,
     beyond: Sequence[Comparison] = (),
+    reference: Mapping[str, Verdict] | None = None,
 ) -> str:
-    """The page's text; files of ``figures`` are linked relative to ``out``."""
+    """The page's text; files of ``figures`` are linked relative to ``out``.
+
+    ``reference`` are the verdicts of the full run by claim; empty if there is none, or if this is it.
+    """
     every = {figure.figure: figure for figure in figures}
     shown = {name: figure for name, figure in every.items() if name not in BEYOND}
     return templates().get_template("templates/report.html").render(
@@ -84,6 +90,7 @@ def report_html(
         paper_episodes=LearningSettings.episodes,
         synthetic=any(word in data.facts["origin"] for word in ("simulated by whiffclock", "synthetic")),
         verdicts=verdicts,
+        reference=reference or {},
         tally=_tally(verdicts),
         headline=shown.pop("fig2", None),
         figures=shown.values(),
