@@ -44,10 +44,6 @@ def packed(made, tmp_path, monkeypatch):
     return made
 
 
-def results(verdicts):
-    return json.loads(json.dumps([one.to_dict() for one in verdicts], default=lambda value: value.tolist()))
-
-
 @shipped
 def test_judging_the_shipped_run_gives_the_stored_verdicts():
     data, stored = load_run(), reference_verdicts()
@@ -75,9 +71,8 @@ def test_a_packed_run_is_smaller_and_gives_the_same_verdicts(packed):
     assert sizes[1] < 0.8 * sizes[0]
     for one, other in zip(judge(original), judge(small), strict=True):
         assert (one.verdict, one.summary) == (other.verdict, other.summary)
-    assert results(judge(small)) == results(reference_verdicts().values()) or any(
-        np.isnan(one.value) for one in judge(small)
-    )
+    stored = list(reference_verdicts().values())
+    assert claims_json(stored, small) == claims_json(judge(small), small)
     assert small.beyond is not None
     assert small.facts == original.facts
 
@@ -146,6 +141,20 @@ def test_the_page_gets_the_verdicts_of_the_full_run(packed, tmp_path, monkeypatc
     assert [claim["full_run"] for claim in content["claims"]] == [one.verdict for one in reference_verdicts().values()]
 
 
+def test_the_report_of_the_full_run_needs_no_folder(tmp_path, monkeypatch):
+    made_up.datasets(figures=["fig5"]).save(tmp_path / "run" / "data")
+    monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
+    pack(tmp_path / "run", tmp_path / "reference")
+    monkeypatch.chdir(tmp_path)
+    text = run("report")
+    assert "Report: full-run/report.html" in text
+    assert "this run" not in text  # it is the full run
+    assert {path.name for path in (tmp_path / "full-run").iterdir()} == {"report.html", "claims.json", "figures"}
+    run("report", tmp_path / "run", "--out", tmp_path / "elsewhere")
+    assert (tmp_path / "elsewhere" / "report.html").is_file()
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["data"]
+
+
 def run(*words):
     done = CliRunner().invoke(app, [str(word) for word in words], terminal_width=80, env={"COLUMNS": "80"})
     if done.exception is not None:
@@ -185,7 +194,7 @@ def test_the_table_of_claims_has_the_full_run_beside(short):
     text = run("claims", "anywhere")
     assert max(map(len, text.splitlines())) <= 80
     first = next(line for line in text.splitlines() if line.split()[:1] == ["C1"])
-    assert first.split("hold")[-1].split() == ["○", "needs", "full", "training", "✓"]
+    assert first.split("surge")[-1].split() == ["3", "of", "4", "○", "needs", "full", "training", "✓"]
     assert "250,000 episodes instead of 3,000,001" in " ".join(text.split())
 
 

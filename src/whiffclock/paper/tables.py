@@ -28,15 +28,15 @@ def claims_table(
     caption, other = "whiffclock claims DIR C1 shows all parts of a claim, with their numbers.", reference or {}
     if other:
         caption += f" Last column: the full run that comes with whiffclock. {this_run(differences)}"
-    columns = ("this run", "full run") if other else ("verdict",)
-    table, refuted = plain_table("Claims", caption, "", "claim", "parts", *columns), _refuted(verdicts)
+    columns = ("hold", "this run", "full run") if other else ("parts", "verdict")
+    table, refuted = plain_table("Claims", caption, "", "claim", *columns), _refuted(verdicts)
     table.columns[1].no_wrap = False
     if other:
         table.columns[4].width = 4
         table.columns[4].no_wrap = False
     for found in verdicts:
         outcomes = [part["outcome"] for part in found.details["parts"].values()]
-        parts = f"{outcomes.count('holds')} of {len(outcomes)} hold" if outcomes else ""
+        parts = f"{outcomes.count('holds')} of {len(outcomes)}{'' if other else ' hold'}" if outcomes else ""
         summary = f"\n{found.summary}" if len({*outcomes}) > 1 else ""
         beside = [_sign(other[found.claim.id].verdict) if found.claim.id in other else ""] if other else []
         add_row(table, found.claim.id, found.claim.title + summary, parts, styled(found.verdict), *beside)
