@@ -222,6 +222,15 @@ def test_convergence_is_that_of_the_learning_curve_by_another_route(paper):
     assert part["value"] == pytest.approx(np.median(changes) / gap)
 
 
+def test_exploration_is_not_taken_for_learning(paper):
+    """Exploration ends after 2.5 million episodes, in the tenth before the last; the rest of the curve is flat."""
+    data = deepcopy(paper)
+    data.setting["curve"].loc[{"point": slice(None, 33), "column": "G"}] = 0.5
+    part = verdict(data, "C4").details["parts"]["dense"]
+    assert part["value"] > 0.1
+    assert part["beside"]["without exploration"]["value"] == 0
+
+
 def test_trainings_of_twice_the_length_are_shown_and_do_not_decide(paper):
     data, beyond = deepcopy(paper), "beyond the paper: twice the episodes"
     data.searches["strata"].loc[home(LONGER, "dense", metric="G")] = 0.8

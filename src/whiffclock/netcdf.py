@@ -15,9 +15,14 @@ from whiffclock.params import require
 _WHOLE = 2**26
 
 
-def write_dataset(path: Path, dataset: xr.Dataset) -> None:
-    """Write a dataset as NetCDF, atomically; the file ends with a digest, since NetCDF has no checksums of its own."""
-    packed: Any = {name: _packing(values) for name, values in dataset.data_vars.items() if values.size > 1}
+def write_dataset(path: Path, dataset: xr.Dataset, level: int = 4) -> None:
+    """Write a dataset as NetCDF, atomically; the file ends with a digest, since NetCDF has no checksums of its own.
+
+    ``level`` of compression: 1 (fast) to 9 (small).
+    """
+    packed: Any = {
+        name: _packing(values) | {"complevel": level} for name, values in dataset.data_vars.items() if values.size > 1
+    }
 
     def write(file: BinaryIO) -> None:
         dataset.to_netcdf(cast(Any, file), engine="h5netcdf", encoding=packed)
