@@ -130,6 +130,8 @@ def test_every_command_has_a_quick_form():
         "bayes solve -e dense --plume plume.npz --seconds=nan", "bayes solve -e dense --plume plume.npz --backups=-1",
         "bayes solve -e dense --plume plume.npz --seed=" + "9" * 400, f"runs list --store={'d' * 300}",
         "runs show 0 --store=loop", "pomdp solve tiger.pomdp --seconds=1e308", "report dangling",
+        "claims dangling C1", f"claims {'d' * 300}", "claims policies C" + "9" * 400, "data loop fig2",
+        "data policies fig2 --csv=loop/in.csv", "data policies fig2 --csv=closed",
     ],
 )  # fmt: skip
 def test_a_nasty_value_is_refused_in_one_sentence(words, bench):

@@ -260,11 +260,13 @@ def test_every_claim_opens_once_and_stands_under_its_verdict(judged, plain_figur
     assert ".needs-full-training {" in text
 
 
-def test_the_full_run_stands_beside_this_one(judged, plain_figures, tmp_path):
+def test_the_full_run_stands_beside_this_one(judged, plain_figures, tmp_path, monkeypatch):
     data, verdicts = judged
     full = {one.claim.id: replace(one, verdict="does not hold", summary="in <none>") for one in verdicts[:5]}
     different = ["12 agents instead of 100", "another <plume>"]
-    text = write_report(data, tmp_path, verdicts, reference=full, differences=different).read_text()
+    monkeypatch.setattr("whiffclock.paper.page.report.verdicts_beside", lambda data: full)
+    monkeypatch.setattr("whiffclock.paper.page.report.differences_of", lambda data: different)
+    text = write_report(data, tmp_path, verdicts).read_text()
     lines = re.findall(r"<summary><b class=\"id\">(\w+)</b>(.*?)</summary>", text, re.DOTALL)
     assert len(lines) == 18
     for name, line in lines:
@@ -272,6 +274,8 @@ def test_the_full_run_stands_beside_this_one(judged, plain_figures, tmp_path):
         assert ("full run ✗ does not hold" in line) == ("this run " in line) == (name in full)
     assert text.count("12 agents instead of 100, another &lt;plume&gt;.") == 2
     assert text.count("<b>Full run:</b> in &lt;none&gt;") == 5
+    monkeypatch.setattr("whiffclock.paper.page.report.verdicts_beside", lambda data: {})
+    monkeypatch.setattr("whiffclock.paper.page.report.differences_of", lambda data: [])
     assert "full run" not in write_report(data, tmp_path, verdicts).read_text()
 
 

@@ -11,16 +11,31 @@ from whiffclock.disk import reading, require_file, require_plausible, write_whol
 from whiffclock.hdf5 import require_hdf5
 from whiffclock.params import require
 
+#: Larger variables, in bytes, are stored in pieces.
+_WHOLE = 2**26
 
-def write_dataset(path: Path, dataset: xr.Dataset) -> None:
-    """Write a dataset as NetCDF, atomically; the file ends with a digest, since NetCDF has no checksums of its own."""
-    packed: Any = {name: {"zlib": True} for name, values in dataset.data_vars.items() if values.size > 1}
+
+def write_dataset(path: Path, dataset: xr.Dataset, level: int = 4) -> None:
+    """Write a dataset as NetCDF, atomically; the file ends with a digest, since NetCDF has no checksums of its own.
+
+    ``level`` of compression: 1 (fast) to 9 (small).
+    """
+    packed: Any = {
+        name: _packing(values) | {"complevel": level} for name, values in dataset.data_vars.items() if values.size > 1
+    }
 
     def write(file: BinaryIO) -> None:
         dataset.to_netcdf(cast(Any, file), engine="h5netcdf", encoding=packed)
         append_digest(file)
 
     write_whole(path, write)
+
+
+def _packing(values: xr.DataArray) -> dict[str, Any]:
+    """How a variable is stored: texts as characters, since HDF5 does not compress texts; small ones in one piece."""
+    text: dict[str, Any] = {"dtype": "S1"} if values.dtype.kind == "U" else {}
+    whole = {} if text or values.nbytes > _WHOLE else {"chunksizes": values.shape}
+    return {"zlib": True, "shuffle": True} | text | whole
 
 
 def read_dataset(path: Path, what: str) -> xr.Dataset:
@@ -31,4 +46,6 @@ def read_dataset(path: Path, what: str) -> xr.Dataset:
         require_hdf5(path, what)
         with warnings.catch_warnings(action="ignore"), xr.open_dataset(path, engine="h5netcdf") as file:
             require_plausible(file.nbytes, path)
-            return file.load()
+            made = file.load()
+            texts = [name for name, values in made.data_vars.items() if "char_dim_name" in values.encoding]
+            return made.assign({name: made[name].astype(str) for name in texts})

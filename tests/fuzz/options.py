@@ -94,6 +94,8 @@ _OWN = ("--start-threshold", "own")
 BASES = {
     ("reproduce",): (*_PLUME, "--only", "fig1", "--out", "made"),
     ("report",): ("policies",),
+    ("claims",): ("policies", "C1"),
+    ("data",): ("policies", "fig2"),
     ("train",): (*_PLUME, *_OWN, "-e", "dense", "--seeds", "1", "--episodes", "50", "--horizon", "40", "--out", "made"),
     ("optimize",): (*_PLUME, *_OWN, "-e", "dense", "--candidates", "20", "--horizon", "40", "--snapshots", "1"),
     ("sweep", "run"): ("sweep.toml", "--out", "made"),

@@ -1,4 +1,4 @@
-"""The command line: ``whiffclock reproduce | report | train | sweep | evaluate | compare | bayes | plume | ...``."""
+"""The command line: ``whiffclock reproduce | report | claims | data | train | sweep | evaluate | compare | ...``."""
 
 from typing import Annotated
 
@@ -30,4 +30,18 @@ def _options(
 
 
 # The commands register themselves with the app.
-from whiffclock.cli import bayes, evaluation, info, optimize, plume, pomdp, report, reproduce, runs, sweep, train  # noqa: E402, F401
+from whiffclock.cli import (  # noqa: E402, F401
+    bayes,
+    claims,
+    data,
+    evaluation,
+    info,
+    optimize,
+    plume,
+    pomdp,
+    report,
+    reproduce,
+    runs,
+    sweep,
+    train,
+)

@@ -9,8 +9,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from whiffclock.formatting import plainly
 
-_ORDER = "reproduce report train optimize sweep run plot solve evaluate simulate toy inspect compare calibrate list"
-_ORDER += " show export prune bayes pomdp plume runs info"
+_ORDER = (
+    "reproduce report claims data train optimize sweep run plot solve evaluate simulate toy inspect compare calibrate"
+)
+_ORDER += " list show export prune bayes pomdp plume runs info"
 #: Commands of version 0.1 that have another name now.
 _RENAMED = {"standin": "toy"}
 

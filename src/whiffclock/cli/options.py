@@ -39,6 +39,8 @@ Environment = Annotated[
     "Environment of the plume, such as sparse, or a threshold; may be repeated.",
     OptionSpec("NAME", short="-e"),
 ]
+#: Help of the argument that names a run.
+RUN_HELP = "Output folder of whiffclock reproduce; default: the full run that comes with it."
 Force = Annotated[bool, "Replace an existing file."]
 StoreFolder = Annotated[Path | None, "Folder in which results are cached; default: in DIR of --out.", OptionSpec("DIR")]
 AsJson = Annotated[bool, "Print JSON."]

@@ -40,6 +40,7 @@ def reproduce(
     from whiffclock.paper.ensembles import Study
     from whiffclock.paper.page.report import require_report
     from whiffclock.paper.profiles import profile_named
+    from whiffclock.paper.reference import differences, verdicts_beside
     from whiffclock.paper.reproduce import parse_figures, reproduce_into
     from whiffclock.paper.tables import claims_table
     from whiffclock.runs.jobs import JobFolder
@@ -54,8 +55,9 @@ def reproduce(
         study = Study(field, numbers)
         written = reproduce_into(out, study, figures, JobFolder(folder), pool, bar, engine.at_once)
     opt.messages.print(time_table(written))
-    opt.out.print(claims_table(written.verdicts))
-    if (beyond := written.done.datasets.beyond) is not None and (told := headline(beyond)):
+    data = written.done.datasets
+    opt.out.print(claims_table(written.verdicts, verdicts_beside(data), differences(data)))
+    if (beyond := data.beyond) is not None and (told := headline(beyond)):
         opt.out.print(told, highlight=False)
     files = f"claims: {out / 'claims.json'}   figures: {out / 'figures'}/"
     opt.out.print(f"Report: {written.page}   {files}", soft_wrap=True)

@@ -231,12 +231,12 @@ class Datasets:
         """The environments of the plume."""
         return Environments(self.facts["environments"])
 
-    def save(self, folder: Path) -> list[Path]:
-        """Write ``<folder>/searches.nc`` and so on, and ``<folder>/beyond/``; returns the files."""
+    def save(self, folder: Path, level: int = 4) -> list[Path]:
+        """Write ``<folder>/searches.nc`` and so on, and ``<folder>/beyond/``, compressed; returns the files."""
         made, inner = {folder / f"{name}.nc": dataset for name, dataset in self.parts.items()}, folder / "beyond"
         for path, dataset in made.items():
-            write_dataset(path, dataset.assign_attrs(dataset=path.stem, facts=self.searches.attrs["facts"]))
-        more = [] if self.beyond is None else self.beyond.save(inner)
+            write_dataset(path, dataset.assign_attrs(dataset=path.stem, facts=self.searches.attrs["facts"]), level)
+        more = [] if self.beyond is None else self.beyond.save(inner, level)
         for place in (folder, *([inner] if self.beyond is None else [])):
             for path in {place / f"{name}.nc" for name in VARIABLES} - made.keys():
                 path.unlink(missing_ok=True)  # of an earlier run with other figures

@@ -4,13 +4,13 @@ Each claim is a statistic over ensembles of agents, an interval for it, and a ra
 "near", "weakly", "matches" have numbers. Wording and margins are in ``claims.toml``, the rule of decision is in
 :mod:`~whiffclock.paper.claims.verdict`, the intervals are in :mod:`~whiffclock.paper.claims.resampling`.
 
-A claim that does not hold on a plume is a finding. A claim with too few agents is undecided; one whose
-figures the run does not have is not tested.
+A claim that does not hold on a plume is a finding. A claim with too few agents is undecided, one that agents of a
+short training would refute needs full training, and one whose figures the run does not have is not tested.
 """
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -39,7 +39,8 @@ def _judge(claim: Claim, data: Datasets) -> Verdict:
         return without_numbers(claim, "not tested", why)
     # The random numbers of a claim depend on its id alone.
     seed = int(claim.id[1:]) if re.fullmatch(r"C\d+", claim.id) else list(claim.id.encode())
-    return decide(claim, EVIDENCE[claim.id](data, claim.margins, np.random.default_rng(seed)), data.environments)
+    found = EVIDENCE[claim.id](data, claim.margins, np.random.default_rng(seed))
+    return decide(claim, found, data.environments, data.facts["episodes"])
 
 
 def _too_few(claim: Claim, environments: Environments) -> str:
@@ -54,17 +55,25 @@ def _too_few(claim: Claim, environments: Environments) -> str:
     return ""
 
 
-def claims_json(verdicts: Sequence[Verdict], data: Datasets) -> str:
+def claims_json(
+    verdicts: Sequence[Verdict],
+    data: Datasets,
+    reference: Mapping[str, Verdict] | None = None,
+    differences: Sequence[str] = (),
+) -> str:
     """Claims with their provenance, as JSON; null where there is no finite number.
 
+    Beside each verdict is that of ``reference``, the full run, if it is there; ``differences`` are those of this run.
     Numbers have ten digits, so that the last bits of a sum do not show.
     """
     facts = data.facts
+    full = {name: verdict.verdict for name, verdict in (reference or {}).items()}
     content = {
         "whiffclock": whiffclock.__version__,
         "data_from": facts.pop("version"),
         "plume": {name: facts.pop(name) for name in ("origin", "fingerprint", "shape", "source")},
         "profile": {"name": facts.pop("profile")} | facts,
-        "claims": [verdict.to_dict() for verdict in verdicts],
+        "instead_of_full_run": list(differences),
+        "claims": [verdict.to_dict() | {"full_run": full.get(verdict.claim.id)} for verdict in verdicts],
     }
     return json.dumps(nan_to_null(content, digits=10), indent=2, allow_nan=False, ensure_ascii=False) + "\n"

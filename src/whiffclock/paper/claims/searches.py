@@ -129,16 +129,34 @@ def _success(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> E
 
 @evidence("C4")
 def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
-    facts, fewest = data.facts, margins["episodes"]
-    if not facts["long_seeds"]:
-        return Evidence([], why=f"No agents were trained for twice the episodes in the profile {facts['profile']}.")
-    scale = GapScale(data, rng)
-    pairs = _with_single(data, ds.LONGER, rng, scale.strata)
-    parts = [scale.compare(name, name, pair, margins["change"]) for name, pair in pairs.items()]
-    if facts["episodes"] < fewest:
-        short = f"agents were trained for {facts['episodes']:,} episodes, and the claim is about {fewest:,}"
-        parts = [replace(part, reason=short) for part in parts]
+    scale, curve = GapScale(data, rng), data["setting"]["curve"].sel(kind=ds.SINGLE)
+    last, end = float(curve.sel(column="episode").max()), data.facts["epsilon_decay"] * (1 + 1 / curve.sizes["point"])
+    changes = over_each(late_change(curve, 0.8 * last, 0.9 * last), rng)
+    parts = [scale.part(name, name, change, margins["change"]) for name, change in changes.items()]
+    greedy = over_each(
+        late_change(curve, end, (end + last) / 2), rng
+    )  # exploration also lowers the curve until its end
+    parts = [
+        _with(part, "without exploration", scale.part(part.label, part.label, greedy[part.label], {}).draws)
+        for part in parts
+    ]
+    if data.facts["long_seeds"]:
+        pairs = _with_single(data, ds.LONGER, rng, scale.strata)
+        longer = {name: scale.part(name, name, one.take() - other.take(), {}) for name, (one, other) in pairs.items()}
+        parts = [_with(part, "beyond the paper: twice the episodes", longer[part.label].draws) for part in parts]
     return Evidence(parts, scale.also)
+
+
+def _with(part: Part, name: str, number: Draws) -> Part:
+    """A part with another number beside it."""
+    return replace(part, beside={**part.beside, name: number})
+
+
+def late_change(curve: xr.DataArray, begin: float, middle: float) -> xr.DataArray:
+    """Mean G of learning curves after the episode ``middle`` minus that between ``begin`` and it: [..., agent]."""
+    episode, rewards = curve.sel(column="episode"), curve.sel(column="G")
+    before = (episode > begin) & (episode <= middle)
+    return rewards.where(episode > middle).mean("point") - rewards.where(before).mean("point")
 
 
 def distance(data: ds.Datasets) -> xr.DataArray:

@@ -29,7 +29,8 @@ def add_claims(text: str) -> None:
     shared = entries.pop("shared", {})
     for name, entry in entries.items():
         statistic = entry["statistic"].format(**shared, **entry["margins"])
-        changed = {"statistic": statistic, "figures": tuple(entry["figures"]), "margins": _numbers(entry["margins"])}
+        changed = {"statistic": statistic, "margins": _numbers(entry["margins"])}
+        changed |= {words: tuple(entry.get(words, ())) for words in ("figures", "data")}
         CLAIMS[name] = Claim(id=name, **entry | changed)
 
 

@@ -11,6 +11,8 @@ Each part has an outcome of its own, and the claim has the worst of them.
   probability 2^-n; where that is more than such a tail, they are too few to refute anything.
 - Otherwise it is **undecided** with this run. So is a part that is based on fewer than :data:`FEWEST`
   agents, and one with a reason: too few failures, no scale for its margin, trainings too short.
+- A claim about fully trained agents is not refuted by agents with fewer than :data:`FULL_TRAINING` episodes: where
+  they would refute it, it **needs full training**.
 - A claim is **not tested** if the run does not have the figures it is based on, or the plume not the environments.
 
 The interval that is shown is the one that decides: the wider one where a part might be refuted.
@@ -20,22 +22,26 @@ of all parts.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from whiffclock.paper.claims.resampling import LEVEL, Draws, interval
 
-Outcome = Literal["holds", "does not hold", "undecided", "not tested"]
+Outcome = Literal["holds", "does not hold", "needs full training", "undecided", "not tested"]
 #: The sign of each outcome.
-SIGNS: dict[Outcome, str] = {"holds": "✓", "does not hold": "✗", "undecided": "?", "not tested": "–"}
+SIGNS: dict[Outcome, str] = {
+    "holds": "✓", "does not hold": "✗", "needs full training": "○", "undecided": "?", "not tested": "–",
+}  # fmt: skip
+#: Episodes of a full training, as the paper's Fig. 1(d) counts them.
+FULL_TRAINING = 3_000_000
 #: Agents (or whatever is resampled) below which no interval is taken: for n agents, the lowest is a one-sided bound of
 #: the median at the level 1 - 2^-n, which is 97% for five and 94% for four.
 FEWEST = 5
 #: More agents than this are not counted.
 _MOST_AGENTS = 1000
-_WORST_FIRST: tuple[Outcome, ...] = ("does not hold", "undecided", "holds")
+_WORST_FIRST: tuple[Outcome, ...] = ("does not hold", "needs full training", "undecided", "holds")
 #: Labels of parts that a summary names, at most; of more it gives the number.
 _NAMED = 3
 #: Numbers of a claim, and ranges as arguments of :class:`Part`.
@@ -44,7 +50,10 @@ Margins = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Part:
-    """A number that must lie between ``above`` and ``below``; a ``reason`` says why it cannot be decided."""
+    """A number that must lie between ``above`` and ``below``; a ``reason`` says why it cannot be decided.
+
+    ``episodes`` are those of the agents behind it, if a claim about fully trained agents cannot be refuted by them.
+    """
 
     label: str
     draws: Draws
@@ -52,6 +61,7 @@ class Part:
     below: float = np.inf
     reason: str = ""
     beside: Mapping[str, Draws] = field(default_factory=dict)  # the same in other terms, shown only
+    episodes: int | None = None
 
     @property
     def required(self) -> str:
@@ -88,7 +98,9 @@ class Part:
         if low > self.above and high < self.below:
             return "holds"
         refuted = self.misses(parts) and 2.0 ** -(self.draws.freedom + 1) <= self.tail / parts
-        return "does not hold" if refuted else "undecided"
+        if not refuted:
+            return "undecided"
+        return "does not hold" if self.episodes is None else "needs full training"
 
     def needs(self, parts: int) -> float:
         """About how many agents would decide an undecided part, if value and scatter stay: errors fall as n^-1/2.
@@ -103,8 +115,7 @@ class Part:
         ends = [(value - low, self.above), (high - value, self.below)]
         if not inside:  # the end of the interval that faces the range
             ends = [(high - value, self.above)] if value <= self.above else [(value - low, self.below)]
-        with np.errstate(divide="ignore"):
-            ratio = max(np.float64(width) / abs(value - end) for width, end in ends)
+        ratio = max(np.inf if value == end else width / abs(value - end) for width, end in ends)
         return float(np.ceil(self.draws.n * max(1.0, ratio) ** 2))
 
     def why(self, parts: int) -> str:
@@ -114,6 +125,9 @@ class Part:
             return f"the whole interval is {self.required}"
         if outcome == "does not hold":
             return f"the whole interval is {outside}"
+        if outcome == "needs full training":
+            short = f"agents have {self.episodes:,} episodes of training, and the claim is about {FULL_TRAINING:,}"
+            return f"the whole interval is {outside}, but {short}"
         if self.reason:
             return self.reason
         if self.draws.n < FEWEST:
@@ -126,11 +140,8 @@ class Part:
 
     def _agents(self, parts: int) -> str:
         """How many agents would decide, in words."""
-        needs = self.needs(parts)
-        if np.isnan(needs):
-            return ""
-        number = f"about {needs:,.0f}" if needs <= _MOST_AGENTS else f"more than {_MOST_AGENTS:,}"
-        return f"; {number} agents would decide"
+        number = agents_in_words(self.needs(parts))
+        return f"; {number} agents would decide" if number else ""
 
     def to_dict(self, parts: int) -> dict[str, Any]:
         """Everything about this part, one of ``parts``, in plain values."""
@@ -150,6 +161,13 @@ class Part:
             "below": self.below,
             "beside": {name: with_interval(draws) for name, draws in self.beside.items()},
         }
+
+
+def agents_in_words(needs: float) -> str:
+    """About how many agents are needed; empty if that is not known."""
+    if np.isnan(needs):
+        return ""
+    return f"about {needs:,.0f}" if needs <= _MOST_AGENTS else f"more than {_MOST_AGENTS:,}"
 
 
 def surely_positive(number: Draws) -> bool:
@@ -191,6 +209,8 @@ class Claim:
     resampled: str = ""  # what the intervals are over
     margins: Margins = field(default_factory=dict)
     environments: Literal["", "pair", "trend", "paper"] = ""  # needed: any, two for 2Q^h, three, the paper's four
+    full_training: bool = True  # it is about fully trained agents
+    data: tuple[str, ...] = ()  # variables behind it, such as searches.strata
 
 
 @dataclass(frozen=True)
@@ -213,11 +233,18 @@ class Verdict:
         return claim | {one.name: getattr(self, one.name) for one in fields(self) if one.name != "claim"}
 
 
-def decide(claim: Claim, evidence: Evidence, environments: Collection[str] = ()) -> Verdict:
-    """The verdict on a claim from its parts; those that are named by ``environments`` are summarized as such."""
+def decide(
+    claim: Claim, evidence: Evidence, environments: Collection[str] = (), episodes: int = FULL_TRAINING
+) -> Verdict:
+    """The verdict on a claim from its parts, about agents that were trained for ``episodes``.
+
+    Parts that are named by ``environments`` are summarized as such.
+    """
     if not evidence.parts:
         return without_numbers(claim, "undecided", evidence.why)
-    parts, count, ranks = evidence.parts, len(evidence.parts), []
+    short = claim.full_training and episodes < FULL_TRAINING
+    parts = [replace(part, episodes=episodes) if short else part for part in evidence.parts]
+    count, ranks = len(parts), []
     outcomes = {part.label: part.outcome(count) for part in parts}
     for part in parts:
         inside = min(part.draws.value - part.above, part.below - part.draws.value)
@@ -238,7 +265,7 @@ def without_numbers(claim: Claim, word: Outcome, why: str) -> Verdict:
 
 
 def summarize(outcomes: Mapping[str, Outcome], environments: Collection[str] = ()) -> str:
-    """Which parts hold, which do not, and which are undecided: "holds in sparse and sparser; undecided in dense"."""
+    """The outcomes of all parts: "holds in sparse and sparser; undecided in dense"."""
     count, said = len(outcomes), []
     for word in SIGNS:
         labels = [label for label, outcome in outcomes.items() if outcome == word]

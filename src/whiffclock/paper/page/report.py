@@ -36,6 +36,8 @@ from whiffclock.paper.dataset import (
 from whiffclock.paper.figures import BEYOND, FIGURES, Rendered, figures_of, render
 from whiffclock.paper.figures.captions import ends_of
 from whiffclock.paper.page.finding import finding, kicker, synthetic, training
+from whiffclock.paper.reference import differences as differences_of
+from whiffclock.paper.reference import verdicts_beside
 from whiffclock.params import LearningSettings
 
 #: Width on the page of an inch of a figure: letters have one size in all figures, about that of the captions.
@@ -54,30 +56,23 @@ _PLACES = (10, 30, 60, 100)
 NOTHING: Mapping[str, Verdict] = MappingProxyType({})
 
 
-def write_report(
-    data: Datasets,
-    out: Path,
-    verdicts: Sequence[Verdict] | None = None,
-    workers: int = 1,
-    reference: Mapping[str, Verdict] = NOTHING,
-    differences: Sequence[str] = (),
-) -> Path:
+def write_report(data: Datasets, out: Path, verdicts: Sequence[Verdict] | None = None, workers: int = 1) -> Path:
     """Write ``report.html``, ``figures/``, ``claims.json`` and ``beyond.json`` into ``out``; return the page's path.
 
-    ``verdicts`` are those on the claims, if they have been tested already; ``reference`` are those of the shipped full
-    run, by claim, and ``differences`` says how this run differs from it. Figures are drawn by ``workers`` processes.
+    ``verdicts`` are those on the claims, if they have been tested already; figures are drawn by ``workers`` processes.
     """
     (out / "figures").mkdir(parents=True, exist_ok=True)
     verdicts = judge(data) if verdicts is None else verdicts
     figures = render(data, out / "figures", workers=workers)
     page, beyond = out / "report.html", out / "beyond.json"
     found = [] if data.beyond is None else compare(data.beyond, verdicts)
-    _write(out / "claims.json", claims_json(verdicts, data))
+    full_run = verdicts_beside(data), differences_of(data)
+    _write(out / "claims.json", claims_json(verdicts, data, *full_run))
     if data.beyond is None:
         beyond.unlink(missing_ok=True)  # of an earlier run with other figures
     else:
         _write(beyond, beyond_json(data.beyond, found))
-    _write(page, report_html(data, verdicts, figures.values(), out, found, reference, differences))
+    _write(page, report_html(data, verdicts, figures.values(), out, found, *full_run))
     return page
 
 
@@ -104,7 +99,11 @@ def report_html(
     reference: Mapping[str, Verdict] = NOTHING,
     differences: Sequence[str] = (),
 ) -> str:
-    """The page's text; files of ``figures`` are linked relative to ``out``."""
+    """The page's text; files of ``figures`` are linked relative to ``out``.
+
+    ``reference`` are the verdicts of the full run by claim, and ``differences`` says how this run differs from it;
+    both are empty if there is none, or if this is it.
+    """
     every = {figure.figure: figure for figure in figures}
     shown = {name: figure for name, figure in every.items() if name not in BEYOND}
     return templates().get_template("templates/report.html").render(
