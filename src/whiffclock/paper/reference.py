@@ -107,7 +107,7 @@ def pack(folder: Path, into: Path) -> list[Verdict]:
     _require_same(judge(data), found)
     small.save(into, level=9)
     content = {"facts": data.facts, "claims": [verdict.to_dict() for verdict in found]}
-    text = json.dumps(content, default=lambda value: value.tolist(), ensure_ascii=False)
+    text = json.dumps(content, default=lambda value: value.tolist(), ensure_ascii=False, indent=1)
     write_whole(into / _VERDICTS, lambda file: file.write(text.encode()))  # type: ignore[arg-type]
     return found
 

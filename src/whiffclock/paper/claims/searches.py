@@ -130,33 +130,27 @@ def _success(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> E
 @evidence("C4")
 def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     scale, curve = GapScale(data, rng), data["setting"]["curve"].sel(kind=ds.SINGLE)
-    last, end = float(curve.sel(column="episode").max()), data.facts["epsilon_decay"] * (1 + 1 / curve.sizes["point"])
-    changes = over_each(late_change(curve, 0.8 * last, 0.9 * last), rng)
+    changes = over_each(late_change(curve, data.facts["epsilon_decay"] / data.facts["episodes"]), rng)
     parts = [scale.part(name, name, change, margins["change"]) for name, change in changes.items()]
-    greedy = over_each(
-        late_change(curve, end, (end + last) / 2), rng
-    )  # exploration also lowers the curve until its end
-    parts = [
-        _with(part, "without exploration", scale.part(part.label, part.label, greedy[part.label], {}).draws)
-        for part in parts
-    ]
     if data.facts["long_seeds"]:
-        pairs = _with_single(data, ds.LONGER, rng, scale.strata)
-        longer = {name: scale.part(name, name, one.take() - other.take(), {}) for name, (one, other) in pairs.items()}
-        parts = [_with(part, "beyond the paper: twice the episodes", longer[part.label].draws) for part in parts]
+        pairs, beyond = _with_single(data, ds.LONGER, rng, scale.strata), "beyond the paper: twice the episodes"
+        longer = [scale.part(name, name, one.take() - other.take(), {}) for name, (one, other) in pairs.items()]
+        both = zip(parts, longer, strict=True)
+        parts = [replace(part, beside={**part.beside, beyond: other.draws}) for part, other in both]
     return Evidence(parts, scale.also)
 
 
-def _with(part: Part, name: str, number: Draws) -> Part:
-    """A part with another number beside it."""
-    return replace(part, beside={**part.beside, name: number})
+def late_change(curve: xr.DataArray, settled: float) -> xr.DataArray:
+    """Change of G of learning curves after the share ``settled`` of the training, when rates are constant: [..., agent].
 
-
-def late_change(curve: xr.DataArray, begin: float, middle: float) -> xr.DataArray:
-    """Mean G of learning curves after the episode ``middle`` minus that between ``begin`` and it: [..., agent]."""
+    It is the mean over the second half of the other episodes minus that over the first. A point is a mean over the
+    episodes before it, so the first one of these does not count.
+    """
     episode, rewards = curve.sel(column="episode"), curve.sel(column="G")
-    before = (episode > begin) & (episode <= middle)
-    return rewards.where(episode > middle).mean("point") - rewards.where(before).mean("point")
+    last = float(episode.max())
+    begin = (settled + 1 / curve.sizes["point"]) * last
+    late = episode > (begin + last) / 2
+    return rewards.where(late).mean("point") - rewards.where((episode > begin) & ~late).mean("point")
 
 
 def distance(data: ds.Datasets) -> xr.DataArray:
