@@ -67,7 +67,7 @@ def violin(
 
 def nothing(axes: Axes, at: float, height: float, word: str) -> None:
     """A word in place of a violin."""
-    axes.text(at, height, word, rotation=90, ha="center", va="bottom", fontsize=5.5, color=GREY)
+    axes.text(at, height, word, rotation=90, ha="center", va="bottom", fontsize=6, color=GREY)
 
 
 def _quartiles(axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str) -> None:
