@@ -105,7 +105,7 @@ def _mark_outside(axes: Axes, data: Datasets, name: str, metric: str, colour: st
         if value < low:
             at, ink = (float(data["memories"]["states"].sel(memory=memory)), 0), style.dark(colour)
             place: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "textcoords": "offset points"}
-            axes.annotate("", at, (0, 12), arrowprops={"color": ink, **_ARROW}, **place)
+            axes.annotate("", at, (0, 9), arrowprops={"color": ink, **_ARROW}, **place)
             axes.annotate(captions.number(value), at, (-4, 1), ha="right", color=ink, fontsize=style.SMALLEST, **place)
 
 

@@ -96,19 +96,19 @@ def matrix(
     **looks: Any,
 ) -> AxesImage:
     """Numbers [trained, tested] as colours, with a note below each if there is room; ``more`` names further rows."""
-    image = axes.imshow(values, aspect="auto", **looks)
+    image, crowded = axes.imshow(values, aspect="auto", **looks), len(names) > _NOTED
     for (trained, tested), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value))
         ink: dict[str, Any] = {"color": "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"}
         weight, text = "bold" if trained == tested else "normal", captions.number(value, form)
         ink |= {"ha": "center", "fontsize": style.SMALLEST}
-        if len(names) > _NOTED:
-            axes.text(tested, trained, text, va="center", fontweight=weight, **ink)
+        if crowded:
+            axes.text(tested, trained, text.replace("0.", ".", 1), va="center", fontweight=weight, **ink)
             continue
         axes.text(tested, trained - 0.02, text, va="bottom", fontweight=weight, **ink)
         axes.text(tested, trained + 0.1, notes[trained][tested], va="top", **ink)
-    axes.set_xticks(range(len(names)), names, rotation=0 if len(names) < 5 else 40)
-    axes.set_yticks(range(len(values)), [*names, *more], rotation=90, va="center")
+    axes.set_xticks(range(len(names)), names, rotation=40 if crowded else 0)
+    axes.set_yticks(range(len(values)), [*names, *more], rotation=0 if crowded else 90, va="center")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     for labels in (axes.get_xticklabels(), axes.get_yticklabels()[: len(names)]):

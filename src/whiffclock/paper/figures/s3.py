@@ -29,7 +29,7 @@ def draw(data: Datasets) -> Figure:
     _composed(panels[0], data, "heuristic_share")
     _composed(panels[1], data, "heuristic_mean")
     for letter, axes in zip("abcd", panels, strict=True):
-        style.title(axes, letter, f"n = {agents} per point" if agents > 1 else "one agent per point")
+        style.title(axes, letter, f"n = {agents} agent{'s' * (agents > 1)} per point" if letter == "a" else "")
         axes.set_xlabel("τ (moves)")
     looks = zip(style.colours(data.environments).items(), style.MARKERS, strict=False)
     handles = [

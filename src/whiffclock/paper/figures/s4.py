@@ -18,8 +18,8 @@ NEEDS = at_home(SINGLE, TWO)
 
 #: Ensemble and mode of each column.
 _COLUMNS = {"single-Q": (SINGLE, MODE), f"two-Q: {style.MINUS}": (TWO, MINUS), f"two-Q: {style.PLUS}": (TWO, PLUS)}
-#: Agents in a panel, and its height in inches, at most.
-_MOST, _TALLEST = 20, 2.05
+#: Agents in a panel, its width in inches, and its height, at most.
+_MOST, _WIDE, _TALLEST = 20, (style.TWO_COLUMNS - 0.4) / 3, 2.05
 #: Lengths of the scale bar, in cells, and how much of a panel it may take.
 _BARS, _SHARE = (50, 20, 10, 5, 2), 0.3
 
@@ -29,6 +29,7 @@ def draw(data: Datasets) -> Figure:
     spans = [np.ptp(path.trained, axis=0) for row in paths for panel in row for path in panel]
     cell = 1.12 * np.max([*spans, (10, 10)], axis=0)
     across, tall = _across(len(paths[0][0]), cell)
+    cell[0] = math.ceil(len(paths[0][0]) / across) * cell[1] * _WIDE / (tall * across)  # to the borders of the panel
     figure = style.new_figure(style.TWO_COLUMNS, len(paths) * (tall + 0.08) + 0.45)
     grid = figure.subplots(len(paths), len(_COLUMNS), squeeze=False)
     for row, panels, (name, colour) in zip(paths, grid, style.colours(data.environments).items(), strict=True):
@@ -71,14 +72,11 @@ def paths_shown(data: Datasets, ensemble: str, mode: str, environment: str) -> l
 
 
 def _across(agents: int, cell: np.ndarray) -> tuple[int, float]:
-    """How many agents side by side in a panel leave no more room than one row, and its height in inches.
-
-    Of these arrangements, the one with the largest pictures.
-    """
-    width, best = (style.TWO_COLUMNS - 0.4) / 3, (0.0, 1, _TALLEST)
+    """How many agents side by side in a panel give large pictures and few empty places, and its height in inches."""
+    best = (0.0, 1, _TALLEST)
     for across in range(1, agents + 1):
         down = math.ceil(agents / across)
-        scale = min(width / (across * cell[0]), _TALLEST / (down * cell[1]))
+        scale = min(_WIDE / (across * cell[0]), _TALLEST / (down * cell[1]))
         filled = agents / (across * down)
         best = max(best, (scale * filled, across, scale * down * cell[1]))
     return best[1], best[2]
