@@ -18,17 +18,17 @@ from whiffclock.paper.figures.maps import recovery_paths
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"
 NEEDS = at_home(SINGLE)
 
-#: In inches: width of the paths, their greatest height together, least height with the example, room for labels.
-_WIDTH, _TALLEST, _LEAST, _LABELS, _TITLE = 4.7, 2.4, 2.0, 0.4, 0.2
+#: In inches: greatest width and height of all paths together, least height with the example, room for labels.
+_WIDEST, _TALLEST, _LEAST, _LABELS, _TITLE = 4.7, 2.4, 2.0, 0.4, 0.2
 
 
 def draw(data: Datasets) -> Figure:
     paths = _paths(data)
     shown = limits([path.trained for path in paths.values()], 0.08)
-    across, height = _arrangement(len(paths), shown)
+    across, width, height = _arrangement(len(paths), shown)
     figure = style.new_figure(style.TWO_COLUMNS, height + 4.1)
     rows = figure.add_gridspec(3, 1, height_ratios=[height, 1.85, 1.75])
-    upper = rows[0].subgridspec(1, 2, width_ratios=[_WIDTH, style.TWO_COLUMNS - _WIDTH])
+    upper = rows[0].subgridspec(1, 2, width_ratios=[width, style.TWO_COLUMNS - width])
     grid = np.asarray(upper[0].subgridspec(-(-len(paths) // across), across).subplots(squeeze=False))
     for axes in grid.flat[len(paths) :]:
         axes.set_axis_off()
@@ -51,16 +51,17 @@ def draw(data: Datasets) -> Figure:
     return figure
 
 
-def _arrangement(count: int, shown: Bbox) -> tuple[int, float]:
-    """How many paths side by side make them largest, and the height of their rows in inches."""
+def _arrangement(count: int, shown: Bbox) -> tuple[int, float, float]:
+    """How many paths side by side make them largest, and the width and height of all together in inches."""
 
     def scale(across: int) -> float:
         down = -(-count // across)
-        return min((_WIDTH - _LABELS) / across / shown.width, _TALLEST / down / shown.height)
+        return min((_WIDEST - _LABELS) / across / shown.width, _TALLEST / down / shown.height)
 
     across = max(range(1, count + 1), key=scale)
+    width, height = scale(across) * shown.width, scale(across) * shown.height
     down = -(-count // across)
-    return across, max(_LEAST, down * (scale(across) * shown.height + _TITLE) + _LABELS)
+    return across, across * (width + _TITLE / 2) + _LABELS, max(_LEAST, down * (height + _TITLE) + _LABELS)
 
 
 def caption(data: Datasets) -> str:
