@@ -51,8 +51,8 @@ def violin(
     grid = np.linspace(max(low, 0.0), max(high, low + beyond), 140)
     shape = density(values, weights, grid, 0.0)
     half = 0.5 * width * shape / shape.max()
-    looks = {"facecolor": tint(colour, 0.5), "edgecolor": dark(colour), "lw": 0.6, "zorder": 2}
-    axes.fill_betweenx(grid, at - half, at + half, **looks)
+    face, edge = tint(colour, 0.5), dark(colour)
+    axes.fill_betweenx(grid, at - half, at + half, facecolor=face, edgecolor=edge, lw=0.6, zorder=2)
 
 
 def nothing(axes: Axes, at: float, height: float, word: str) -> None:
