@@ -168,11 +168,14 @@ def test_the_ends_of_fig8_are_the_tenth_and_the_ninetieth_percentile():
 def test_the_scan_of_composed_agents_is_drawn_if_there_is_one():
     data = made_up.datasets()
     taus, tested = data.searches["tau_scanned"], data.searches["tested"]
-    before = len(picture("s3", data).axes[1].lines)
-    for name in ("heuristic_share", "heuristic_mean"):
-        data.searches[name] = ("tau_scanned", "tested"), np.full((len(taus), len(tested)), 0.5)
+    before = [len(axes.lines) for axes in picture("s3", data).axes]
+    shares = np.linspace(0.9, 0.1, len(taus))[:, None] * np.ones(len(tested))
+    data.searches["heuristic_share"] = ("tau_scanned", "tested"), shares
+    data.searches["heuristic_mean"] = data.searches["heuristic_share"] * data.searches["mean"].isel(
+        kind=0, trained=0, tested=0, agent=0, drop=True
+    )
     figure = picture("s3", data)
-    assert len(figure.axes[1].lines) == before + len(tested)
+    assert [len(axes.lines) for axes in figure.axes] == [count + len(tested) for count in before]
     assert any("2Q" in text.get_text() for text in figure.legends[0].get_texts())
 
 

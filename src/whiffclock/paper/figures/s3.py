@@ -26,8 +26,10 @@ def draw(data: Datasets) -> Figure:
     for axes, (metric, label) in zip(panels[1:], style.PERFORMANCE.items(), strict=True):
         _against_tau(axes, data, data.searches["scan_mean"].sel(metric=metric))
         axes.set_ylabel(label)
-    _composed(panels[0], data, "heuristic_share")
-    _composed(panels[1], data, "heuristic_mean")
+    if there := "heuristic_mean" in data.searches:
+        _composed(panels[0], data, data.searches["heuristic_share"])
+        for axes, metric in zip(panels[1:], style.PERFORMANCE, strict=True):
+            _composed(axes, data, data.searches["heuristic_mean"].sel(metric=metric))
     for letter, axes in zip("abcd", panels, strict=True):
         style.title(axes, letter, f"n = {agents} agent{'s' * (agents > 1)} per point" if letter == "a" else "")
         axes.set_xlabel("τ (moves)")
@@ -37,7 +39,7 @@ def draw(data: Datasets) -> Figure:
         for (name, colour), marker in looks
     ]
     handles.append(Line2D([], [], ls="", marker="o", ms=6, mfc="none", mec=style.GREY, label="chosen τ"))
-    if "heuristic_mean" in data.searches:
+    if there:
         handles.append(Line2D([], [], color=style.GREY, ls=_DASHES, lw=0.9, label="2Q$^h$, not trained"))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
@@ -93,13 +95,8 @@ def _against_tau(axes: Axes, data: Datasets, values: xr.DataArray) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _composed(axes: Axes, data: Datasets, name: str) -> None:
-    """Medians of 2Q^h agents composed with each tau, if they were tested."""
-    if name not in data.searches:
-        return
-    values = data.searches[name]
-    values = values.sel(metric="G") if "metric" in values.dims else values
-    for place, colour in style.colours(data.environments).items():
-        here = values.sel(tested=place)
-        here = here.median([dim for dim in here.dims if dim != "tau_scanned"])
+def _composed(axes: Axes, data: Datasets, values: xr.DataArray) -> None:
+    """Means over 2Q^h agents that were composed with each tau."""
+    for name, colour in style.colours(data.environments).items():
+        here = values.sel(tested=name).sortby("tau_scanned")
         axes.plot(here["tau_scanned"], here, color=style.dark(colour), ls=_DASHES, lw=0.9)
