@@ -28,7 +28,7 @@ from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 ENVIRONMENT_NAMES = ("denser", "dense", "sparse", "sparser")
 KINDS = {name: kind for name, kind in ALL_KINDS.items() if kind.tabled}
 ENSEMBLES = (SINGLE, TWO, *(name for name in CONDITIONS.values() if name != SINGLE))
-FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
+FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5", "s6")
 METRICS = ("G", "T_min/T", "f+", "G_sum")
 LENGTH, WIDTH, SEARCHES = 40, 9, 1000
 #: Typical geometry in each environment: what must grow grows for sure, what is weak overlaps.

@@ -21,7 +21,7 @@ TABLED = {name: kind for name, kind in KINDS.items() if kind.tabled}
 ENSEMBLES = (names.SINGLE, names.TWO, *(name for name in CONDITIONS.values() if name != names.SINGLE))
 MOVES = np.array([(-1, 0), (1, 0), (0, 1), (0, -1)])
 ANGLES, TAUS, CONTOURS = (15, 30, 45, 60), (1, 3, 8, 20), (5, 10, 25, 50, 100, 200)
-FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
+FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5", "s6")
 AGENTS = ("kind", "trained", "tested", "agent")
 WALKERS = ("ensemble", "trained", "agent", "mode")
 #: Ensembles with two modes.
@@ -149,6 +149,8 @@ class Case:
         made["label"] = "kind", [kind.label for kind in self.tabled.values()]
         made["drawn"] = "kind", [kind.drawn for kind in self.tabled.values()]
         made["tau"] = "trained", [1, 2, 3, 8]
+        made["arrived_from"] = ("trained", "x", "y"), np.random.default_rng(6).random((E, X, Y))
+        made["arrived_from"][:, :, -1] = np.nan
         made["training_share"] = ("trained", "agent"), self.rng.random((E, A))
         made["sampled"] = ("kind", "tested", "agent", "stratum", "metric"), self.performance(len(self.tabled), E, A, T)
         made["cast_angle"] = "tested", np.array(ANGLES)[cast[..., 0].argmax(axis=1)].astype(float)
@@ -161,6 +163,7 @@ class Case:
             "stratum": np.arange(T),
             "sixth": np.arange(6),
             "x": np.arange(X),
+            "y": np.arange(Y),
             "replica": np.arange(FACTS["scan_seeds"]),
         }
         named = {"metric": list(METRICS), "side": ["lower", "upper"], "angle": list(ANGLES), "tau_scanned": list(TAUS)}

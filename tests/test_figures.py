@@ -21,6 +21,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from whiffclock.drawing.boxes import box, never
 from whiffclock.drawing.plane import metrics_on_path
@@ -54,7 +55,7 @@ from whiffclock.paper.page.report import write_report
 from whiffclock.params import InputError
 from whiffclock.quantiles import weighted_quantiles
 
-ORIGIN = "a plume, simulated for a test"
+ORIGIN = "turbulence simulated by whiffclock for a test"
 CASES = {
     "all there": {},
     "nothing there": {"branches": False, "failures": False, "returns": False, "walks": False, "split_zero": True},
@@ -139,14 +140,20 @@ def test_panels_without_data_say_why(cases, drawn):
     assert "no whiff" not in drawing("fig8").caption(full)
 
 
-def test_the_origin_of_the_plume_reaches_map_and_caption(cases, tmp_path):
-    rendered = render(made_up.datasets(origin=ORIGIN), tmp_path, ["fig6"])["fig6"]
-    assert ORIGIN in rendered.caption
-    assert "simulated plume" in rendered.svg  # as a comment beside the outlines of the letters
+def test_every_map_and_caption_says_that_the_plume_is_synthetic(cases, tmp_path):
+    synthetic = made_up.datasets(origin=ORIGIN)
+    rendered = render(synthetic, tmp_path, ["fig6"])["fig6"]
+    assert rendered.caption.endswith(" Synthetic plume.")
+    assert rendered.svg.count("<!-- synthetic -->") == 8  # comments beside the outlines of the letters
     assert rendered.svg.startswith("<svg")
     other = render(cases["all there"], tmp_path, ["fig6"])["fig6"]
-    assert ORIGIN not in other.caption
-    assert "simulated plume" not in other.svg
+    assert "ynthetic" not in other.caption + other.svg
+    for figure in ("fig1", "fig6", "s6"):
+        for axes in picture(figure, synthetic).axes:
+            is_map = axes.images and axes.get_label() != "<colorbar>"
+            assert (axes.get_title("right") == "synthetic") == bool(is_map), figure
+    assert made_up.datasets(origin="toy plume (synthetic puffs, not turbulence)").synthetic
+    assert not made_up.datasets(origin="a DNS, simulated elsewhere").synthetic
 
 
 def test_processes_draw_the_same(cases, tmp_path, monkeypatch):
@@ -257,7 +264,7 @@ def test_a_figure_can_be_added(tmp_path, monkeypatch):
     rendered = render(made_up.datasets(figures=["extra", "fig5"]), tmp_path)
     assert list(rendered) == ["fig5", "extra"]
     assert rendered["extra"].title == "More"
-    assert rendered["extra"].caption.startswith("A line. Odor: ")
+    assert rendered["extra"].caption == "A line."
     assert (rendered["extra"].alt, rendered["extra"].table) == ("More", None)
     assert rendered["fig5"].table.header[0] == "τ (moves)"
     assert rendered["extra"].png.read_bytes().startswith(b"\x89PNG")
@@ -324,17 +331,29 @@ def test_agents_count_the_same_however_often_they_fail():
     assert found.count == pytest.approx(4 / (1 / 90 + 1 / 3))
     assert found.failing == pytest.approx(100 * 110 / 5 / data.facts["searches"])
     assert found.silent == pytest.approx(100 * 17 / 110)
-    assert found.shown == pytest.approx(100 * 93 / 5 / data.facts["searches"])
+    assert found.parts.sum() == pytest.approx(found.failing)
+    assert found.parts[-1] == pytest.approx(100 * 17 / 5 / data.facts["searches"])
 
 
-def test_violins_of_more_failures_are_wider():
-    axes, x = Figure().add_subplot(), np.arange(30.0)
-    weights = np.exp(-(((x - 12) / 4) ** 2))
-    for at, failing in enumerate((16.0, 4.0)):
-        LastWhiffs(x, weights, 5, 100.0, failing, 0.0).violin(axes, at, COLOURS["dense"], 16.0, 0.8)
-    wide, narrow = (np.ptp(area.get_paths()[0].vertices[:, 0]) for area in axes.collections)
-    assert wide == pytest.approx(0.8)
-    assert narrow == pytest.approx(0.4)
+def test_bars_of_failures_are_all_of_them():
+    """Near the source, between, far downwind, and without any whiff; the last are hatched, and nothing is left out."""
+    data = made_up.datasets()
+    here = data.searches.sel(kind="single-Q", trained="dense", tested="dense").copy(deep=True)
+    here["lost"][:], here["failures"][:] = 0, 12
+    for x, count in ((0, 1), (9, 1), (10, 3), (14, 1), (15, 2)):  # of 29 cells
+        here["lost"].loc[{"x": x}] = count
+    found, axes = LastWhiffs.of(data, here), Figure().add_subplot()
+    assert found.parts * data.facts["searches"] / 100 == pytest.approx([2, 4, 2, 4])
+    assert found.error == 0
+    found.bar(axes, 0, COLOURS["dense"], 0.8)
+    heights = [bar.get_height() for bar in axes.patches]
+    assert heights == pytest.approx(found.parts.tolist())
+    assert sum(heights) == pytest.approx(found.failing) == pytest.approx(10)
+    assert [bool(bar.get_hatch()) for bar in axes.patches] == [False, False, False, True]
+    here["failures"][:] = [12, 24, 12, 12, 12]
+    assert LastWhiffs.of(data, here).error == pytest.approx(2)  # a fifth of 10 per cent
+    for figure, bars in (("fig3", 4), ("fig4", 32), ("fig7", 12)):
+        assert sum(bool(patch.get_hatch()) for patch in picture(figure, data).findobj(Rectangle)) >= bars, figure
 
 
 def test_cells_with_few_decisions_have_no_colour():

@@ -91,7 +91,7 @@ class RecoveryPath:
             axes.add_collection(lines, autolim=False)
         elif len(self.beyond) <= 1:
             place = (float(start[0]), float(start[1]))
-            axes.annotate("no moves", place, (0, 6), textcoords="offset points", ha="center", fontsize=5.5, color=GREY)
+            axes.annotate("no moves", place, (0, 6), textcoords="offset points", ha="center", fontsize=6, color=GREY)
         axes.plot(*start, "o", ms=1.2 + 1.7 * width, color=SOURCE, mec="white", mew=0.4, zorder=3)
 
 

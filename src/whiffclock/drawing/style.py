@@ -13,10 +13,9 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-#: One colour per environment of the paper; distinct for colour-blind readers (after Okabe and Ito).
-COLOURS = {"denser": "#0072B2", "dense": "#009E73", "sparse": "#E69F00", "sparser": "#D55E00"}
-#: Colours of other environments, from dense to sparse (after Okabe and Ito, and Tol).
-PALETTE = ("#332288", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#882255")
+#: One colour per environment of the paper: lighter where the plume is sparser, distinct for colour-blind readers. Those
+#: of other environments lie between them.
+COLOURS = {"denser": "#1F3C88", "dense": "#0E7C86", "sparse": "#57A55A", "sparser": "#E8A317"}
 #: Lines and markers of the environments, where colour alone could fail.
 DASHES: tuple[Any, ...] = (
     "-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (5, 1, 1, 1, 1, 1)), (0, (2, 2)), (0, (1, 3))
@@ -24,6 +23,11 @@ DASHES: tuple[Any, ...] = (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 INK, GREY, FADED, PALE = "#222222", "#666666", "#A8A8A8", "#E4E4E4"
 SOURCE = "#C00000"
+#: Looks of the lines of cast-and-surge and of the Bayesian agent.
+CAST_LINE: dict[str, Any] = {"color": "#B565C4", "ls": (0, (3, 1.5))}
+BAYES_LINE: dict[str, Any] = {"color": INK}
+#: No text is smaller than this, in points.
+SMALLEST = 6.0
 
 #: Widths in inches: one column of a paper, and two.
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
@@ -75,8 +79,8 @@ def colours(names: Iterable[str]) -> dict[str, str]:
     names = tuple(names)
     if {*names} <= {*COLOURS}:
         return {name: COLOURS[name] for name in names}
-    spread = np.linspace(0, len(PALETTE) - 1, len(names)).round().astype(int)
-    return {name: PALETTE[i] for name, i in zip(names, spread, strict=True)}
+    ramp = LinearSegmentedColormap.from_list("environments", list(COLOURS.values()))
+    return {name: to_hex(colour) for name, colour in zip(names, ramp(np.linspace(0, 1, len(names))), strict=True)}
 
 
 def dark(colour: str) -> str:

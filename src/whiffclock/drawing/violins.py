@@ -1,16 +1,10 @@
 """Violins over weighted values."""
 
-from typing import Literal
-
 import numpy as np
 from matplotlib.axes import Axes
 
 from whiffclock.drawing.style import GREY, INK, dark, tint
 from whiffclock.quantiles import weighted_quantiles
-
-Side = Literal["both", "left", "right"]
-#: Where the quartiles of half a violin are, beside its place.
-SHIFT = {"both": 0.0, "left": -1.0, "right": 1.0}
 
 #: Least bandwidth (values are whole cells and moves), and for how many of them a density goes on beyond all values.
 _LEAST, _BEYOND = 0.6, 2.0
@@ -40,34 +34,30 @@ def density(
 
 
 def violin(
-    axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str, *,
-    width: float = 0.8, side: Side = "both", shade: float = 0.5, lowest: float = 0.0, tail: float = 0.0,
-    count: float | None = None,
-) -> None:  # fmt: skip
-    """One violin of greatest width ``width``, or half of one, with weighted median and quartiles.
+    axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str, *, width: float, tail: float
+) -> None:
+    """One violin of greatest width ``width``, for values from 0 on, with weighted median and quartiles.
 
-    NaN and values without weight have no part in the density; nothing is drawn if there are no others. ``shade``
-    is how much of the colour there is in the area, and ``tail`` the share of the weight that is cut off at the
-    upper end.
+    NaN and values without weight have no part in the density; nothing is drawn if there are no others. ``tail`` is the
+    share of the weight that is cut off at the upper end.
     """
     counting = np.isfinite(values) & (weights > 0)
     if not counting.any():
         return
-    _quartiles(axes, at + SHIFT[side] * min(0.25 * width, 0.012), values, weights, colour)
+    _quartiles(axes, at, values, weights, colour)
     values, weights = values[counting], weights[counting]
-    beyond = _BEYOND * bandwidth(values, weights, count)
-    low = values.min() - beyond
-    high = float(weighted_quantiles(values, weights, 1 - tail)) if tail else values.max() + beyond
-    grid = np.linspace(max(low, lowest), max(high, low + beyond), 140)
-    shape = density(values, weights, grid, lowest, count)
+    beyond = _BEYOND * bandwidth(values, weights)
+    low, high = values.min() - beyond, float(weighted_quantiles(values, weights, 1 - tail))
+    grid = np.linspace(max(low, 0.0), max(high, low + beyond), 140)
+    shape = density(values, weights, grid, 0.0)
     half = 0.5 * width * shape / shape.max()
-    left, right = at - half * (side != "right"), at + half * (side != "left")
-    axes.fill_betweenx(grid, left, right, facecolor=tint(colour, shade), edgecolor=dark(colour), lw=0.6, zorder=2)
+    face, edge = tint(colour, 0.5), dark(colour)
+    axes.fill_betweenx(grid, at - half, at + half, facecolor=face, edgecolor=edge, lw=0.6, zorder=2)
 
 
 def nothing(axes: Axes, at: float, height: float, word: str) -> None:
     """A word in place of a violin."""
-    axes.text(at, height, word, rotation=90, ha="center", va="bottom", fontsize=5.5, color=GREY)
+    axes.text(at, height, word, rotation=90, ha="center", va="bottom", fontsize=6, color=GREY)
 
 
 def _quartiles(axes: Axes, at: float, values: np.ndarray, weights: np.ndarray, colour: str) -> None:

@@ -1,7 +1,7 @@
 """From the results of jobs to the datasets of :mod:`whiffclock.paper.dataset`."""
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple
 from functools import cache
 from itertools import product
@@ -107,6 +107,8 @@ class Collector:
             for trained, tested in product(self.names, repeat=2):
                 if Need(kind.name, "at home" if trained == tested else "elsewhere") in self.needs:
                     self._fill(made, kind.name, trained, tested, self._tests(kind, trained, tested))
+        if self._at_home(names.SINGLE):
+            self._fill_map(made)
         if self._at_home(names.CAST):
             self._fill_cast(made)
         if self._at_home(names.BAYES):
@@ -129,6 +131,14 @@ class Collector:
         for agent, job in enumerate(jobs):
             for name, values in self._summary(job).items():
                 _put(made, name, values, kind=kind, trained=trained, tested=tested, agent=agent)
+
+    def _fill_map(self, made: xr.Dataset) -> None:
+        """The share of searches from each start cell that arrive."""
+        made.coords["y"] = np.arange(self.study.plume.field.shape[2])
+        made["arrived_from"] = _empty(made, ("trained", "x", "y"))
+        for name in self.names:
+            found = map(self._get, self._tests(self.kinds[names.SINGLE], name, name))
+            _put(made, "arrived_from", arrivals(found, made["arrived_from"].shape[1:]), trained=name)
 
     def _fill_cast(self, made: xr.Dataset) -> None:
         made["cast_angle"], made["cast_scan"] = _empty(made, ("tested",)), _empty(made, ("tested", "angle", "metric"))
@@ -302,6 +312,16 @@ def _put(made: xr.Dataset, name: str, values: Any, **at: Any) -> None:
     variable = made.variables[name]
     where = tuple(made.indexes[dim].get_loc(at[dim]) if dim in at else slice(None) for dim in variable.dims)
     variable.values[where] = values
+
+
+def arrivals(found: Iterable[Evaluation], shape: tuple[int, ...]) -> np.ndarray:
+    """Share of the searches from each cell that arrive, over some evaluations: float[x, y]; NaN where none start."""
+    searches, arrived = np.zeros(shape), np.zeros(shape)
+    for one in found:
+        cells = one.starts.points[:, 0], one.starts.points[:, 1]
+        np.add.at(searches, cells, 1)
+        np.add.at(arrived, cells, one.arrived)
+    return np.divide(arrived, searches, out=np.full(shape, np.nan), where=searches > 0)
 
 
 def blank_times(whiffs: Whiffs) -> np.ndarray:

@@ -21,6 +21,8 @@ agents whose clock has two modes in name only, since both follow the same path.
 - ``lost_by[kind, trained, tested, agent, stratum, sixth]``: the same by time stratum and sixth of the grid in x
 - ``failures[kind, trained, tested, agent]``: all failed searches, including those without any whiff
 - ``share[kind, trained, tested, agent]``: share of test decisions in the sparsest mode (Q+)
+- ``arrived_from[trained, x, y]``: share of the searches from a start cell that arrive, over all single-Q agents in
+  their training environment; NaN elsewhere
 - ``tau[trained]``: tau of the two-Q agents
 - ``training_share[trained, agent]``: share of the two-Q agents' training decisions in Q+
 - ``sampled[kind, tested, agent, stratum, metric]``: single-Q agents, searched clocks and cast-and-surge, only over the
@@ -119,6 +121,8 @@ CONDITIONS = {name: name for name in (_WHIFF_OWN, _WHIFF_COMMON, _ANY_OWN)} | {_
 MODE, MINUS, PLUS = "Q", "Q-", "Q+"
 #: Facts that the datasets of the paper and those beyond it share.
 _OF_RUN = ("profile", "fingerprint", "environments", "version")
+#: What the origin of a synthetic plume says.
+_SYNTHETIC = ("simulated by whiffclock", "synthetic")
 #: Dimensions of the variables that a dataset always has.
 _AGENTS = ("kind", "trained", "tested", "agent")
 _PATHS = ("ensemble", "trained", "agent", "mode")
@@ -225,6 +229,11 @@ class Datasets:
     def facts(self) -> dict[str, Any]:
         """Profile, plume and versions behind the run."""
         return json.loads(self.searches.attrs["facts"])
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether the plume was simulated by whiffclock, or is synthetic in another way."""
+        return any(word in self.facts["origin"] for word in _SYNTHETIC)
 
     @property
     def environments(self) -> Environments:

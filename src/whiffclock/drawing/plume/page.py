@@ -23,7 +23,7 @@ from whiffclock.plume import Plume, dns
 from whiffclock.plume.correlation import FOLLOWING_LAGS, LAGS
 from whiffclock.plume.statistics import PlumeStatistics, full_width
 
-_PAIR = ("#0072B2", "#D55E00")
+_PAIR = (style.COLOURS["denser"], style.COLOURS["sparser"])
 #: Widths are drawn where the whiff probability reaches this.
 _LEAST_PROBABILITY = 0.01
 _DOWNWIND, _ACROSS = "x downwind (cells)", "y across (cells)"

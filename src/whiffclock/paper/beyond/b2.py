@@ -1,5 +1,6 @@
 """Fig. B2, the memory-reward curve: the best found with a memory of a size."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,16 @@ _FAMILIES: dict[str, tuple[str, str, Any]] = {
     "controller": ("controller", "D", (0, (2, 1.5))),
 }
 _BASELINES: dict[str, dict[str, Any]] = {
-    BAYES: {"color": style.INK, "lw": 1.0},
-    CAST: {"color": "#B48CC8", "lw": 1.0, "ls": (0, (3, 1.5))},
+    BAYES: style.BAYES_LINE | {"lw": 1.0},
+    CAST: style.CAST_LINE | {"lw": 1.0},
 }
 #: Ticks along the size of the memory.
 _BITS = (1, 3, 5, 7, 9)
 #: Clocks up to this number of states are short.
 _SHORT = 35
+#: Room below the lowest of what the axes must show, as a share of their span.
+_ROOM = 0.15
+_ARROW: dict[str, Any] = {"arrowstyle": "-|>", "lw": 0.7, "shrinkA": 0, "shrinkB": 0}
 
 
 def draw(data: Datasets) -> Figure:
@@ -52,8 +56,10 @@ def draw(data: Datasets) -> Figure:
             _panel(axes, data, name, metric, colour)
         style.title(grid[0, j], "", name, style.dark(colour))
         grid[1, j].set_xlabel("states\n(bits)", fontsize=6.5)
-    for axes, label in zip(grid[:, 0], _METRICS.values(), strict=True):
-        axes.set_ylabel(label)
+    for row, (metric, label) in zip(grid, _METRICS.items(), strict=True):
+        row[0].set(ylabel=label, ylim=_useful(data, metric))
+        for axes, (name, colour) in zip(row, style.colours(names).items(), strict=True):
+            _mark_outside(axes, data, name, metric, colour)
     figure.legend(handles=_keys(data), loc="outside upper center", ncols=4, columnspacing=1.4)
     return figure
 
@@ -80,6 +86,27 @@ def _panel(axes: Axes, data: Datasets, name: str, metric: str, colour: str) -> N
     axes.set_xscale("log", base=2)
     axes.set_xticks([2**bits for bits in _BITS], [f"{2**bits}\n({bits})" for bits in _BITS])
     axes.minorticks_off()
+
+
+def _useful(data: Datasets, metric: str) -> tuple[float, float]:
+    """Limits that show all searched programs and both baselines; a training that failed does not stretch them."""
+    levels = [where_trained(data.searches["mean"], kind).sel(metric=metric, agent=0) for kind in _BASELINES]
+    best = _best(data, metric)
+    low = min(float(one.min()) for one in (*levels, best.sel(how=BY_SEARCH)))
+    high = max(float(one.max()) for one in (*levels, best))
+    return low - _ROOM * (high - low), high + 0.05 * (high - low)
+
+
+def _mark_outside(axes: Axes, data: Datasets, name: str, metric: str, colour: str) -> None:
+    """Arrows and values of what lies below the axis."""
+    low, best = axes.get_ylim()[0], _best(data, metric).sel(trained=name)
+    for how, memory in product(best["how"].values, best["memory"].values):
+        value = float(best.sel(how=how, memory=memory))
+        if value < low:
+            at, ink = (float(data["memories"]["states"].sel(memory=memory)), 0), style.dark(colour)
+            place: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "textcoords": "offset points"}
+            axes.annotate("", at, (0, 9), arrowprops={"color": ink, **_ARROW}, **place)
+            axes.annotate(captions.number(value), at, (-4, 1), ha="right", color=ink, fontsize=style.SMALLEST, **place)
 
 
 def _keys(data: Datasets) -> list[Line2D]:

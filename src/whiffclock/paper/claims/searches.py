@@ -141,7 +141,7 @@ def _converged(data: ds.Datasets, margins: Margins, rng: np.random.Generator) ->
 
 
 def late_change(curve: xr.DataArray, settled: float) -> xr.DataArray:
-    """Change of G of learning curves after the share ``settled`` of the training, when rates are constant: [..., agent].
+    """Change of G of learning curves after a share of the training, when rates are constant: [..., agent].
 
     It is the mean over the second half of the other episodes minus that over the first. A point is a mean over the
     episodes before it, so the first one of these does not count.

@@ -27,7 +27,7 @@ from whiffclock.params import require
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PAPER = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5")
+_PAPER = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5", "s6")
 #: All figures by id, in the order of the paper: what draws them, or the name of its module. More can be added.
 FIGURES: dict[str, Any] = {figure: f"{__name__}.{figure}" for figure in _PAPER}
 
@@ -146,8 +146,8 @@ def _render(figure: str, data: Datasets, out: Path) -> Rendered:
     save_picture(drawn, "svg", figure, svg)
     text = svg.getvalue().decode()
     short = text[text.index("<svg") :] if len(text) <= _LONGEST_SVG else ""
-    origin, made = str(data.facts.get("origin", "")).strip().rstrip("."), drawing(figure)
-    caption = made.caption(data) + (f" Odor: {origin}." if origin else "")
+    made = drawing(figure)
+    caption = made.caption(data) + " Synthetic plume." * data.synthetic
     alt = made.alt(data) if hasattr(made, "alt") else made.TITLE
     table = made.table(data) if hasattr(made, "table") else None
     return Rendered(figure, made.TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]), alt, table)

@@ -12,8 +12,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from whiffclock import formatting
-from whiffclock.paper.dataset import PAPER_AGENTS, Datasets, in_each
-from whiffclock.params import LearningSettings
+from whiffclock.paper.dataset import Datasets, in_each
 
 T = TypeVar("T")
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -34,13 +33,10 @@ def number(value: float, form: str = ".2f") -> str:
 
 def caption(name: str, data: Datasets) -> Callable[..., str]:
     """A text of ``captions.toml`` with the facts of the run filled in, to be called with its other values."""
-    facts, texts = data.facts, _texts()
-    less = facts["seeds"] < PAPER_AGENTS or facts["episodes"] < LearningSettings.episodes
-    text = texts[name].replace("{run}", texts["run"] + texts["less"] * less).replace("{search}", texts["search"])
-    names = data.environments.names
+    text, names = _texts()[name], data.environments.names
     here = {"places": "environment" + "s" * (len(names) > 1), "count": count(len(names))}
     here |= {"span": f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]}
-    return functools.partial(" ".join(text.split()).format, **facts, **here)
+    return functools.partial(" ".join(text.split()).format, **data.facts, **here)
 
 
 def middle(values: ArrayLike) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyArrowPatch, Wedge
 
-from whiffclock.drawing.style import GREY, INK
+from whiffclock.drawing.style import GREY, INK, SMALLEST
 
 Point = tuple[float, float]
 _RADIUS = 0.33
@@ -15,10 +15,10 @@ _ARROW: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 6, "shrinkA": 0
 _BLANK: dict[str, Any] = {"marker": "o", "mfc": "white", "mec": INK, "mew": 0.6}
 
 
-def state(axes: Axes, at: Point, label: str, face: str = "white", small: float = 5.6) -> None:
+def state(axes: Axes, at: Point, label: str, face: str = "white") -> None:
     """A state of the memory."""
     axes.add_patch(Circle(at, _RADIUS, facecolor=face, edgecolor=INK, lw=0.8, zorder=3))
-    axes.text(*at, label, ha="center", va="center", fontsize=6.5 if len(label) < 3 else small, zorder=4)
+    axes.text(*at, label, ha="center", va="center", fontsize=6.5 if len(label) < 3 else SMALLEST, zorder=4)
 
 
 def halves(axes: Axes, at: Point, upper: str, lower: str) -> None:
@@ -58,7 +58,7 @@ def draw_clock(axes: Axes, horizon: int) -> None:
     """The states 0 to H-1 of a single clock."""
     xs = [0.0, 1.35, 2.7, 4.05, 5.9]
     for x, label in zip(xs, ["0", "1", "2", "3", str(horizon - 1)], strict=True):
-        state(axes, (x, 0), label, small=5.5)
+        state(axes, (x, 0), label)
     blanks(axes, xs, 0, gaps=(3,))
     for x in xs[1:]:
         arrow(axes, (x, -_RADIUS), (0.1, -_RADIUS), bend=-0.28 if x < 5 else -0.24, colour=GREY, width=0.6)

@@ -40,7 +40,7 @@ def draw(data: Datasets) -> Figure:
     _sawtooth(saw, data)
     _curves(curves, data)
     _shares(maps[-1], data, setting["mask"], style.tint(style.GREY, 0.55))
-    style.title(maps[-1], "e", "Where searches start")
+    style.title(maps[-1], "e", f"Where searches start: {setting.attrs['start_cells']:,} cells")
     maps[-1].set_xlabel("x downwind of the source (cells)")
     return figure
 
@@ -114,6 +114,7 @@ def _shares(axes: Axes, data: Datasets, cells: xr.DataArray, colour: str) -> Non
     """Cells from white (0) to a colour (1)."""
     shades = LinearSegmentedColormap.from_list(colour, ["white", colour])
     draw_map(axes, data, cells, cmap=shades, vmin=0, vmax=1)
+    plume_note(axes, data)
     axes.set_ylabel("y (cells)")
 
 
@@ -126,7 +127,7 @@ def _sawtooth(axes: Axes, data: Datasets) -> None:
     axes.step(step, clock, color=style.dark(colour), lw=0.9, where="mid")
     axes.plot(step[whiff > 0], np.zeros(int((whiff > 0).sum())), "o", ms=2.2, color=style.INK, clip_on=False, zorder=4)
     axes.set(xlim=(0, max(len(clock) - 1, 1)), ylim=(0, max(float(clock.max()) * 1.12, 1)))
-    axes.set(xlabel="moves since the start of the search in a", ylabel="clock $s$ (moves)")
+    axes.set(xlabel="moves since the start of the search in (a)", ylabel="clock $s$ (moves)")
 
 
 def _curves(axes: Axes, data: Datasets) -> None:
@@ -141,10 +142,10 @@ def _curves(axes: Axes, data: Datasets) -> None:
                 axes.fill_between(episodes, rewards.min(0), rewards.max(0), color=colour, alpha=0.18, lw=0)
     axes.set_xlim(0, float(curve.sel(column="episode", kind=SINGLE).max()) / 1e3)
     axes.set(xlabel="training episodes (thousands)", ylabel="mean reward $G$ per episode")
-    style.title(axes, "d", "Learning")
+    style.title(axes, "d", "Learning", pad=8)
     handles = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
     handles += [Line2D([], [], color=style.GREY, ls=dashes, label=kind) for kind, dashes in looks.items()]
-    axes.legend(handles=handles, loc="upper left")
+    axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, columnspacing=1.2)
 
 
 def _coarse(values: np.ndarray) -> np.ndarray:

@@ -21,8 +21,8 @@ NEEDS = ds.at_home(ds.SINGLE, ds.TWO, ds.HEURISTIC, ds.CAST, ds.BAYES, ds.LONGER
 #: Fills of the boxes, and looks of the lines, in the order of the kinds in the datasets; then they begin again.
 _FILLS: tuple[Fill, ...] = ("filled", "open", "hatched", "solid")
 _LINES: tuple[dict[str, Any], ...] = (
-    {"color": "#B48CC8", "ls": (0, (3, 1.5))},
-    {"color": style.INK},
+    style.CAST_LINE,
+    style.BAYES_LINE,
     {"color": style.SOURCE, "ls": (0, (1, 1))},
 )
 

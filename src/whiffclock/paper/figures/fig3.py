@@ -1,30 +1,34 @@
 """Fig. 3, the geometry of recovery: recovery paths of single-Q agents, and where those that fail were last."""
 
+from fractions import Fraction
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import metric_panels
-from whiffclock.drawing.plane import TRAINED, RecoveryPath, legibility, limits, metrics_on_path, wind
+from whiffclock.drawing.plane import RecoveryPath, legibility, limits, metrics_on_path, wind
 from whiffclock.paper.dataset import MODE, SINGLE, Datasets, at_home, best_agents, in_each, recovery
 from whiffclock.paper.figures import captions
-from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, last_whiffs, of_each
+from whiffclock.paper.figures.last_whiffs import REGIONS, add_legend, failure_axis, last_whiffs, of_each
 from whiffclock.paper.figures.maps import recovery_paths
-from whiffclock.path_metrics import MAIN_TRUNCATION
 
 TITLE = "How agents search for a lost plume, and how that depends on sparsity"
 NEEDS = at_home(SINGLE)
 
+#: In inches: greatest width and height of all paths together, least height with the example, room for labels.
+_WIDEST, _TALLEST, _LEAST, _LABELS, _TITLE = 4.7, 2.4, 2.0, 0.4, 0.2
+
 
 def draw(data: Datasets) -> Figure:
     paths = _paths(data)
-    figure = style.new_figure(style.TWO_COLUMNS, 6.5)
-    rows = figure.add_gridspec(3, 1, height_ratios=[3.0, 1.75, 1.45])
-    shown = limits([path.trained for path in paths.values()], 0.12)
-    tall = shown.height > 1.3 * shown.width
-    upper = rows[0].subgridspec(1, 2, width_ratios=[1.5 if tall else 1, 1])
-    across = len(paths) if tall or len(paths) < 3 else -(-len(paths) // 2)
+    shown = limits([path.trained for path in paths.values()], 0.08)
+    across, width, height = _arrangement(len(paths), shown)
+    figure = style.new_figure(style.TWO_COLUMNS, height + 4.1)
+    rows = figure.add_gridspec(3, 1, height_ratios=[height, 1.85, 1.75])
+    upper = rows[0].subgridspec(1, 2, width_ratios=[width, style.TWO_COLUMNS - width])
     grid = np.asarray(upper[0].subgridspec(-(-len(paths) // across), across).subplots(squeeze=False))
     for axes in grid.flat[len(paths) :]:
         axes.set_axis_off()
@@ -39,26 +43,38 @@ def draw(data: Datasets) -> Figure:
     panels = np.asarray(rows[1].subgridspec(1, len(style.GEOMETRY_LABELS)).subplots())
     metric_panels(panels[:, None], [{"filled": recovery(data, SINGLE, MODE)["geometry_of"]}])
     style.title(panels[0], "c")
-    _lost(figure.add_subplot(rows[2]), data)
+    for number, (axes, (label, unit)) in enumerate(zip(panels, style.GEOMETRY_LABELS.values(), strict=True), 1):
+        axes.set_ylabel(f"{number}  {label}\n({unit})")
+    bars, curves = np.asarray(rows[2].subgridspec(1, 2, width_ratios=[1, 1.5]).subplots())
+    _lost(bars, curves, data)
+    add_legend(figure, "d")
     return figure
 
 
+def _arrangement(count: int, shown: Bbox) -> tuple[int, float, float]:
+    """How many paths side by side make them largest, and the width and height of all together in inches."""
+
+    def scale(across: int) -> float:
+        down = -(-count // across)
+        return min((_WIDEST - _LABELS) / across / shown.width, _TALLEST / down / shown.height)
+
+    across = max(range(1, count + 1), key=scale)
+    width, height = scale(across) * shown.width, scale(across) * shown.height
+    down = -(-count // across)
+    return across, across * (width + _TITLE / 2) + _LABELS, max(_LEAST, down * (height + _TITLE) + _LABELS)
+
+
 def caption(data: Datasets) -> str:
-    return captions.caption("fig3", data)(
-        truncation=MAIN_TRUNCATION,
-        trained=TRAINED,
-        example=_clearest(_paths(data)),
-        counting=captions.listing(str(lost.agents) for lost in last_whiffs(data, SINGLE).values()),
-    )
+    return captions.caption("fig3", data)()
 
 
 def table(data: Datasets) -> captions.Table:
     geometry = recovery(data, SINGLE, MODE)["geometry_of"]
     lost = last_whiffs(data, SINGLE)
     found = {label: (geometry.sel(geometry=metric), ".0f") for metric, (label, _) in style.GEOMETRY_LABELS.items()}
-    for label, name, form in (("fail (%)", "failing", ".1f"), ("no whiff (%)", "silent", ".0f")):
+    for label, name, form in (("fail (%)", "failing", ".1f"), ("never met odor (% of these)", "silent", ".0f")):
         found[label] = of_each(lost, name), form
-    return captions.table(found | {"last whiff": (of_each(lost, "median"), ".0f")})
+    return captions.table(found | {"median last whiff": (of_each(lost, "median"), ".0f")})
 
 
 def alt(data: Datasets) -> str:
@@ -68,6 +84,7 @@ def alt(data: Datasets) -> str:
         upwind=captions.ends(in_each(paths, lambda name: -paths[name].trained[:, 0].min()), ".0f", "cells"),
         search=captions.ends(geometry.sel(geometry="upwind_search"), ".0f", "cells"),
         begins=captions.ends(geometry.sel(geometry="downwind_return_start"), ".0f", "moves"),
+        failing=captions.ends(of_each(last_whiffs(data, SINGLE), "failing"), ".1f", "per cent"),
         last=captions.ends(of_each(last_whiffs(data, SINGLE), "median"), ".0f", "cells"),
     )
 
@@ -84,24 +101,35 @@ def _clearest(paths: dict[str, RecoveryPath]) -> str:
 
 def _example(axes: Axes, paths: dict[str, RecoveryPath]) -> None:
     chosen = _clearest(paths)
-    style.title(axes, "b", "Five measures of a path")
+    style.title(axes, "b", f"Five measures ({chosen})")
     if legibility(paths[chosen].trained) > 0:
         metrics_on_path(axes, paths[chosen].trained, style.colours(paths)[chosen])
     else:
         style.empty(axes, "no moves in any path")
 
 
-def _lost(axes: Axes, data: Datasets) -> None:
-    style.title(axes, "d", "Last whiff of searches that fail, and their share of all searches")
-    axes.set(xlabel=LAST_WHIFF, ylabel="density (per cell)")
-    found = last_whiffs(data, SINGLE)
+def _lost(bars: Axes, curves: Axes, data: Datasets) -> None:
+    """How many searches fail, by where they were last; and the distances of those that met odor."""
+    style.title(bars, "d", "Searches that fail")
+    style.title(curves, "e", "Last whiff of searches that fail")
+    found, colours = last_whiffs(data, SINGLE), style.colours(data.environments)
+    for at, (name, lost) in enumerate(found.items()):
+        lost.bar(bars, at, colours[name], 0.7)
+    style.environment_axis(bars, data.environments.names, rotate=len(found) > 4)
+    failure_axis(bars, found.values())
+    curves.set(xlabel="distance downwind of the source (cells)", ylabel="density (per cell)")
     if not any(lost.agents for lost in found.values()):
-        style.empty(axes, "no failures")
+        style.empty(curves, "no failures")
         return
     for (name, lost), dashes in zip(found.items(), style.DASHES, strict=False):
-        colour, grid = style.colours(found)[name], np.linspace(lost.x[0], lost.x[-1], 300)
+        colour, grid = colours[name], np.linspace(lost.x[0], lost.x[-1], 300)
         shape = lost.density(grid) if lost.agents else np.full(len(grid), np.nan)
-        axes.fill_between(grid, shape, color=style.tint(colour, 0.6), alpha=0.25, lw=0)
-        axes.plot(grid, shape, color=style.dark(colour), ls=dashes, lw=1.1, label=f"{name}: {lost.failing:.1f}%")
-    axes.set(xlim=(lost.x[0], lost.x[-1]), ylim=(0, None))
-    axes.legend(loc="upper right")
+        label = f"{name}: median {captions.number(lost.median, '.0f')}"
+        curves.plot(grid, shape, color=style.dark(colour), ls=dashes, lw=1.1, label=label)
+        curves.plot(lost.median, 0, "^", ms=4, color=colour, mec=style.dark(colour), mew=0.5, clip_on=False, zorder=4)
+    for _, end in list(REGIONS.values())[:-1]:
+        curves.axvline(end * lost.x[-1], color=style.FADED, lw=0.6, ls=(0, (2, 2)), zorder=0)
+        curves.text(end * lost.x[-1] + 1, 0.98, str(Fraction(end).limit_denominator(9)), va="top", color=style.GREY,
+                    transform=curves.get_xaxis_transform())  # fmt: skip
+    curves.set(xlim=(lost.x[0], lost.x[-1]), ylim=(0, None))
+    curves.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))

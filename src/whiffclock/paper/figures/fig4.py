@@ -9,41 +9,40 @@ from whiffclock.drawing import style
 from whiffclock.drawing.boxes import box, key
 from whiffclock.paper.dataset import SINGLE, TWO, Datasets, at_home, elsewhere
 from whiffclock.paper.figures import captions
-from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, LastWhiffs
+from whiffclock.paper.figures.last_whiffs import LastWhiffs, add_legend, failure_axis
 
 TITLE = "Agents outside the environment they were trained in"
 NEEDS = (*at_home(SINGLE, TWO), *elsewhere(SINGLE, TWO))
 
+#: In more environments, there is no room for numbers above the bars.
+_NUMBERED = 4
+
 
 def draw(data: Datasets) -> Figure:
-    figure = style.new_figure(style.TWO_COLUMNS, 4.9)
+    figure = style.new_figure(style.TWO_COLUMNS, 5.2)
     above, below = figure.subplots(2, 1)
     pairs, names, colours = _pairs(data), data.environments.names, style.colours(data.environments)
     room = 0.94 / max(2, len(names))
-    most = max(lost.shown for kinds in pairs.values() for lost in kinds) or 1.0
     for (trained, tested), (single, two) in pairs.items():
         at = names.index(trained) + room * (names.index(tested) - (len(names) - 1) / 2)
         colour = colours[tested]
-        single.violin(above, at - 0.008, colour, most, 0.85 * room, side="left")
-        two.violin(above, at + 0.008, colour, most, 0.85 * room, side="right", shade=0.0)
-        for lost, shift, side in ((single, -0.006, "right"), (two, 0.006, "left")):
-            looks = {"fontsize": min(5.3, 85 / len(names) ** 2), "color": style.dark(colour), "ha": side}
-            text, place = f"{lost.failing:.{int(lost.failing < 9.95)}f}", ("data", "axes fraction")
-            above.annotate(text, (at + shift, 1.0), xycoords=place, va="bottom", **looks)
+        for lost, shift in ((single, -0.21), (two, 0.21)):
+            lost.bar(above, at + shift * room, colour, 0.38 * room, number=len(names) <= _NUMBERED)
         agents = data.searches["mean"].sel(metric="G", trained=trained, tested=tested)
         box(below, at - 0.21 * room, agents.sel(kind=SINGLE).values, colour, "filled", 0.36 * room)
         box(below, at + 0.21 * room, agents.sel(kind=TWO).values, colour, "open", 0.36 * room)
     for axes in (above, below):
         style.environment_axis(axes, names, borders=True)
         axes.set_xlim(-0.5, len(names) - 0.5)
-    above.set_ylabel(LAST_WHIFF)
-    style.title(above, "a", "Last whiff of searches that fail, and their share in per cent: single-Q, two-Q", pad=12)
+    failure_axis(above, (lost for both in pairs.values() for lost in both))
+    style.title(above, "a", "Searches that fail: left bars single-Q, right bars two-Q")
     below.set(xlabel="trained in", ylabel="mean reward $G$")
     style.title(below, "b", "Reward")
     handles = [Patch(facecolor="none", edgecolor="none", label="tested in:")]
     handles += [Patch(facecolor=colour, label=name) for name, colour in colours.items()]
-    handles += [key("single-Q", "filled"), key("two-Q", "open")]
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(8, len(handles)))
+    handles += [key("single-Q (b)", "filled"), key("two-Q (b)", "open")]
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(7, len(handles)))
+    add_legend(figure, "a")
     return figure
 
 
@@ -57,7 +56,7 @@ def table(data: Datasets) -> captions.Table:
         rewards = (captions.cell(_median(data, kind, trained, tested)) for kind in (SINGLE, TWO))
         columns = (rewards, *([captions.cell(getattr(one, name), form) for one in lost] for name, form in _COLUMNS))
         rows.append((f"{trained}\u00a0→\u00a0{tested}", [" · ".join(column) for column in columns]))
-    return captions.Table(["reward G", "fail (%)", "no whiff (%)", "agents in a"], rows)
+    return captions.Table(["reward G", "fail (%)", "never met odor (% of these)", "median last whiff"], rows)
 
 
 def alt(data: Datasets) -> str:
@@ -74,7 +73,7 @@ def alt(data: Datasets) -> str:
     )
 
 
-_COLUMNS = (("failing", ".1f"), ("silent", ".0f"), ("agents", ".0f"))
+_COLUMNS = (("failing", ".1f"), ("silent", ".0f"), ("median", ".0f"))
 
 
 def _pairs(data: Datasets) -> dict[tuple[str, str], tuple[LastWhiffs, LastWhiffs]]:

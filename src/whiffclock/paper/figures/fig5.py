@@ -29,7 +29,7 @@ _CHAINS = ((_CHAIN, _PLUS_FACE), (-_CHAIN, _MINUS_FACE))
 
 def draw(data: Datasets) -> Figure:
     figure = style.new_figure(style.TWO_COLUMNS, 2.35)
-    diagram, shares = figure.subplots(1, 2, width_ratios=[3, 1])
+    diagram, shares = figure.subplots(1, 2, width_ratios=[2.7, 1])
     _diagram(diagram, data.facts["horizon"], shared=not data.facts.get("split_zero", False))
     style.title(diagram, "a", "Two clocks; the blank before the last whiff decides which one runs")
     _shares(shares, data)
@@ -39,7 +39,7 @@ def draw(data: Datasets) -> Figure:
 def caption(data: Datasets) -> str:
     shared = not data.facts.get("split_zero", False)
     return captions.caption("fig5", data)(
-        zero="The two chains share state 0" if shared else "Each chain has a state 0 of its own",
+        zero="Both chains share state 0" if shared else "Each chain has its state 0",
         states=2 * data.facts["horizon"] - shared,
     )
 
@@ -121,6 +121,6 @@ def _shares(axes: Axes, data: Datasets) -> None:
     axes.axhline(0.5, color=GREY, lw=0.6, ls=(0, (2, 2)), zorder=0)
     style.environment_axis(axes, names)
     labels = [f"{name}\nτ = {float(tau.sel(trained=name)):.0f}" for name in names]
-    axes.set_xticklabels(labels, fontsize=min(5.8, 24 / len(names)))
+    axes.set_xticklabels(labels, fontsize=style.SMALLEST, rotation=0 if len(names) <= 4 else 90)
     axes.set(ylim=(0, 1), ylabel=f"share of decisions in {style.PLUS}")
     style.title(axes, "b", "Use in training")

@@ -44,7 +44,7 @@ def draw(data: Datasets) -> Figure:
     for axes in grid.flat:
         axes.tick_params(labelbottom=axes in grid[-1])
         axes.set_xlabel("x downwind of the source (cells)" if axes in grid[-1] else "")
-    plume_note(grid[0, 0], data)
+        plume_note(axes, data)
     greys = {"no blank ends (a), no decision (b)": style.PALE, f"fewer than {_FEWEST} decisions (b)": style.FADED}
     handles = [Patch(facecolor=grey, edgecolor=style.GREY, lw=0.4, label=label) for label, grey in greys.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
@@ -53,7 +53,7 @@ def draw(data: Datasets) -> Figure:
 
 def caption(data: Datasets) -> str:
     levels = captions.listing(str(level) for level in data["usage"].attrs["contours"])
-    return captions.caption("fig6", data)(contours=levels, near=_CORE, fewest=_FEWEST)
+    return captions.caption("fig6", data)(contours=levels, near=_CORE)
 
 
 def table(data: Datasets) -> captions.Table:
@@ -103,7 +103,7 @@ def _blank(axes: Axes, data: Datasets, name: str) -> AxesImage:
         left, right, bottom, top = extent(data, blank)
         x, y = np.arange(left + 0.5, right), np.arange(bottom + 0.5, top)
         lines = axes.contour(x, y, _smooth(blank.values).T, levels=contours, colors="#222222", linewidths=0.5)
-        axes.clabel(lines, fontsize=5, fmt="%g", inline_spacing=1)
+        axes.clabel(lines, fontsize=style.SMALLEST, fmt="%g", inline_spacing=1)
     return image
 
 

@@ -7,11 +7,11 @@ from matplotlib.figure import Figure
 
 from whiffclock.drawing import style
 from whiffclock.drawing.boxes import Fill, key, metric_panels
-from whiffclock.drawing.plane import TRAINED, RecoveryPath, limits, wind
+from whiffclock.drawing.plane import RecoveryPath, limits, wind
 from whiffclock.paper import dataset as ds
 from whiffclock.paper.dataset import HEURISTIC, MINUS, MODE, PLUS, SINGLE, TWO, Datasets, recovery, where_trained
 from whiffclock.paper.figures import captions
-from whiffclock.paper.figures.last_whiffs import LAST_WHIFF, last_whiffs, of_each
+from whiffclock.paper.figures.last_whiffs import add_legend, failure_axis, last_whiffs, of_each
 from whiffclock.paper.figures.maps import recovery_paths
 
 TITLE = "What the two modes of the two-Q agent learn"
@@ -25,12 +25,16 @@ _BOXES: dict[Fill, tuple[str, str, str]] = {
 }
 #: Measures whose medians are in the table.
 _IN_TABLE = ("upwind_search", "downwind_return_start")
-#: Kinds of agents that fail, with their label and shade.
-_ALONE = {
-    ds.MINUS_ONLY: (f"{style.MINUS} only", 0.0),
-    TWO: ("two-Q", 0.45),
-    ds.PLUS_ONLY: (f"{style.PLUS} only", 0.85),
+#: What the paper says about the modes.
+_CLAIMED = {
+    "surge_length": f"paper: {style.MINUS} longer",
+    "upwind_search": f"paper: {style.PLUS} further",
+    "downwind_return_start": f"paper: {style.PLUS} later",
 }
+#: Kinds of agents that fail, with their labels.
+_ALONE = {ds.MINUS_ONLY: f"{style.MINUS} only", TWO: "two-Q", ds.PLUS_ONLY: f"{style.PLUS} only"}
+#: In more environments, labels stand upright, and there is no room for numbers above the bars.
+_FEW = 4
 
 
 def draw(data: Datasets) -> Figure:
@@ -43,7 +47,8 @@ def draw(data: Datasets) -> Figure:
     panels = np.asarray(rows[0].subgridspec(2, 3).subplots()).ravel()
     found = {fill: recovery(data, name, mode)["geometry_of"] for fill, (name, mode, _) in _BOXES.items()}
     metric_panels(panels[:-1, None], [found])
-    style.title(panels[0], "a")
+    for axes, metric in zip(panels, style.GEOMETRY_LABELS, strict=False):
+        style.title(axes, "a" if axes is panels[0] else "", _CLAIMED.get(metric, ""))
     panels[-1].set_axis_off()
     keys = [key(label, fill) for fill, (_, _, label) in _BOXES.items()]
     panels[-1].legend(handles=keys, loc="center", fontsize=7.5, handlelength=2.2, labelspacing=0.9)
@@ -54,24 +59,25 @@ def draw(data: Datasets) -> Figure:
         axes.tick_params(labelleft=j == 0, labelbottom=i == 1)
     _label_paths(grid, data)
     _alone(figure.add_subplot(rows[2]), data)
+    add_legend(figure, "d")
     return figure
 
 
 def caption(data: Datasets) -> str:
     composed = captions.caption("fig7_composed", data)() if data.facts["heuristic_from"] else ""
-    return captions.caption("fig7", data)(trained=TRAINED, composed=composed)
+    return captions.caption("fig7", data)(composed=composed)
 
 
 def table(data: Datasets) -> captions.Table:
     modes = {metric: [_geometry(data, mode, metric) for mode in (MINUS, PLUS)] for metric in _IN_TABLE}
     lost = [last_whiffs(data, kind) for kind in _ALONE]
-    numbers = {name: [of_each(found, name) for found in lost] for name in ("failing", "silent", "agents")}
+    numbers = {name: [of_each(found, name) for found in lost] for name in ("failing", "silent", "median")}
     return captions.table(
         {f"{style.GEOMETRY_LABELS[name][0]}, Q⁻ · Q⁺": (values, ".0f") for name, values in modes.items()}
         | {
             "fail (%)": (numbers["failing"], ".1f"),
-            "no whiff (%)": (numbers["silent"], ".0f"),
-            "agents in d": (numbers["agents"], ".0f"),
+            "never met odor (% of these)": (numbers["silent"], ".0f"),
+            "median last whiff": (numbers["median"], ".0f"),
         }
     )
 
@@ -122,14 +128,16 @@ def _label_paths(grid: np.ndarray, data: Datasets) -> None:
 
 def _alone(axes: Axes, data: Datasets) -> None:
     found, names = {kind: last_whiffs(data, kind) for kind in _ALONE}, data.environments.names
-    most = max(lost.shown for each in found.values() for lost in each.values()) or 1.0
-    for j, (kind, (label, shade)) in enumerate(_ALONE.items()):
+    places, few = [0.3 * (j - (len(_ALONE) - 1) / 2) for j in range(len(_ALONE))], len(names) <= _FEW
+    for shift, kind in zip(places, _ALONE, strict=True):
         for e, (lost, colour) in enumerate(zip(found[kind].values(), style.colours(names).values(), strict=True)):
-            at = e + 0.3 * (j - 1)
-            lost.violin(axes, at, colour, most, 0.29, shade=shade)
-            text, place = f"{label}\n{lost.failing:.1f}%", ("data", "axes fraction")
-            axes.annotate(text, (at, 1.0), xycoords=place, ha="center", va="bottom", fontsize=min(5.8, 24 / len(names)))
+            lost.bar(axes, e + shift, colour, 0.24, number=few)
     style.environment_axis(axes, names, borders=True)
+    for e, word in enumerate(axes.get_xticklabels()):
+        axes.annotate(word.get_text(), (e, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom",
+                      color=word.get_color())  # fmt: skip
+    at, labels = [e + shift for e in range(len(names)) for shift in places], [*_ALONE.values()] * len(names)
+    axes.set_xticks(at, labels, fontsize=style.SMALLEST, color=style.INK, rotation=0 if few else 90)
     axes.set_xlim(-0.5, len(names) - 0.5)
-    axes.set_ylabel(LAST_WHIFF)
-    style.title(axes, "d", "Last whiff of searches that fail, and their share", pad=20)
+    failure_axis(axes, (lost for each in found.values() for lost in each.values()))
+    style.title(axes, "d", "Searches that fail, with both modes and with one alone", pad=13)

@@ -18,6 +18,8 @@ NEEDS = (Need(BAYES, "branched"),)
 
 #: Share of the weight in the long upper tails that is not drawn.
 _TAIL = 0.005
+#: Quantiles with a line across.
+_ENDS = [0.1, 0.9]
 
 
 def draw(data: Datasets) -> Figure:
@@ -35,19 +37,20 @@ def draw(data: Datasets) -> Figure:
     shares = {name: _never(data, name) for name in data.environments}
     if any(shares.values()):
         for e, (name, share) in enumerate(shares.items()):
-            looks = {"fontsize": 5.5, "color": style.dark(style.colours(shares)[name]), "ha": "center", "va": "bottom"}
-            panels[-1].annotate(f"{100 * share:.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), **looks)
+            panels[-1].annotate(
+                f"{100 * share:.0f}%", (e, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom",
+                fontsize=style.SMALLEST, color=style.dark(style.colours(shares)[name]),
+            )  # fmt: skip
         style.title(panels[-1], "e", "never:", pad=10)
     return figure
 
 
 def caption(data: Datasets) -> str:
-    intro = captions.caption("fig8", data)(tail=100 * _TAIL)
     if not data["branches"]["weight"].any():
-        return f"{intro} The searches met no whiff to branch from, so all panels are empty."
+        return captions.caption("fig8_empty", data)()
     counts = (effective_searches(branches_in(data, name)) for name in data.environments)
     effective = captions.listing(captions.number(count, ".1f") for count in counts)
-    return f"{intro} {captions.caption('fig8_numbers', data)(effective=effective)}"
+    return captions.caption("fig8", data)(effective=effective, end=100 * (1 - _TAIL))
 
 
 def table(data: Datasets) -> captions.Table | None:
@@ -80,6 +83,9 @@ def _violins(axes: Axes, data: Datasets, metric: str) -> None:
             nothing(axes, e, 0.5, "never" if weights.any() else "no history")
             continue
         violin(axes, e, values, weights, colour, width=0.9, tail=_TAIL)
+        for level in weighted_quantiles(np.where(np.isnan(values), np.inf, values), weights, _ENDS):
+            if np.isfinite(level):
+                axes.plot([e - 0.28, e + 0.28], [level] * 2, color=style.dark(colour), lw=1.0, zorder=3)
         top = max(top, float(weighted_quantiles(values[counting], weights[counting], 1 - _TAIL)))
     axes.set_ylim(0, 1.05 * top)
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))

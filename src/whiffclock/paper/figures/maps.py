@@ -24,9 +24,9 @@ def draw_map(axes: Axes, data: Datasets, cells: xr.DataArray, **looks: Any) -> A
 
 
 def plume_note(axes: Axes, data: Datasets) -> None:
-    """A note at the upper right, above the panel, if the plume is simulated."""
-    if "simulated" in str(data.facts.get("origin", "")):
-        axes.set_title("simulated plume", loc="right", fontsize=6, color=GREY, style="italic")
+    """A note at the upper right, above a map of the plume, if it is synthetic."""
+    if data.synthetic:
+        axes.set_title("synthetic", loc="right", fontsize=6, color=GREY, style="italic")
 
 
 def recovery_paths(data: Datasets, ensemble: str, mode: str, environment: str) -> dict[int, RecoveryPath]:

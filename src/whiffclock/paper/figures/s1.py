@@ -16,6 +16,8 @@ from whiffclock.paper.figures import captions
 TITLE = "Generalization in reward, speed and success"
 NEEDS = (*at_home(SINGLE, TWO), *elsewhere(SINGLE, TWO))
 
+#: In more environments, there is no room for notes.
+_NOTED = 4
 _BAR: dict[str, Any] = {"location": "right", "fraction": 0.05, "pad": 0.015}
 
 
@@ -28,7 +30,7 @@ def draw(data: Datasets) -> Figure:
         low, high = np.min(middles), max(np.max(middles), np.min(middles) + 1e-6)
         for axes, agents, middle in zip(grid[:2, j], (single, two), middles, strict=True):
             quartiles = np.quantile(agents, [0.25, 0.75], axis=0).transpose(1, 2, 0)
-            notes = [["–".join(captions.number(end) for end in pair) for pair in row] for row in quartiles]
+            notes = [["–".join(_short(end) for end in pair) for pair in row] for row in quartiles]
             image = matrix(axes, names, middle, ".2f", notes, vmin=low, vmax=high, cmap="viridis")
         figure.colorbar(image, ax=list(grid[:2, j]), aspect=68, **_BAR)
         difference = middles[1] - middles[0]
@@ -46,15 +48,7 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    def worst(kind: str) -> str:
-        values = _medians(data, kind, "f+")
-        others = values.where(values["trained"] != values["tested"]).to_series()
-        if others.isna().all():
-            return "none"
-        trained, tested = others.idxmin()
-        return f"{captions.number(others.min())} (from {trained} to {tested})"
-
-    return captions.caption("s1", data)(single=worst(SINGLE), two=worst(TWO))
+    return captions.caption("s1", data)()
 
 
 def table(data: Datasets) -> captions.Table:
@@ -71,6 +65,11 @@ def alt(data: Datasets) -> str:
         higher=int((gains > 0).sum()),
         pairs=gains.size,
     )
+
+
+def _short(value: float) -> str:
+    """Without the zero before the point."""
+    return captions.number(value).replace("0.", ".", 1)
 
 
 def _gains(data: Datasets, metric: str) -> xr.DataArray:
@@ -96,17 +95,20 @@ def matrix(
     more: Sequence[str] = (),
     **looks: Any,
 ) -> AxesImage:
-    """Numbers [trained, tested] as colours, with a note below each; ``more`` are the names of further rows."""
-    image = axes.imshow(values, aspect="auto", **looks)
+    """Numbers [trained, tested] as colours, with a note below each if there is room; ``more`` names further rows."""
+    image, crowded = axes.imshow(values, aspect="auto", **looks), len(names) > _NOTED
     for (trained, tested), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value))
         ink: dict[str, Any] = {"color": "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else "black"}
         weight, text = "bold" if trained == tested else "normal", captions.number(value, form)
-        large, small = min(6.5, 26 / len(names)), min(5.2, 21 / len(names))
-        axes.text(tested, trained - 0.02, text, ha="center", va="bottom", fontsize=large, fontweight=weight, **ink)
-        axes.text(tested, trained + 0.1, notes[trained][tested], ha="center", va="top", fontsize=small, **ink)
-    axes.set_xticks(range(len(names)), names, rotation=0 if len(names) < 5 else 40)
-    axes.set_yticks(range(len(values)), [*names, *more], rotation=90, va="center")
+        ink |= {"ha": "center", "fontsize": style.SMALLEST}
+        if crowded:
+            axes.text(tested, trained, text.replace("0.", ".", 1), va="center", fontweight=weight, **ink)
+            continue
+        axes.text(tested, trained - 0.02, text, va="bottom", fontweight=weight, **ink)
+        axes.text(tested, trained + 0.1, notes[trained][tested], va="top", **ink)
+    axes.set_xticks(range(len(names)), names, rotation=40 if crowded else 0)
+    axes.set_yticks(range(len(values)), [*names, *more], rotation=0 if crowded else 90, va="center")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     for labels in (axes.get_xticklabels(), axes.get_yticklabels()[: len(names)]):

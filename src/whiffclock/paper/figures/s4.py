@@ -13,21 +13,23 @@ from whiffclock.paper.dataset import MINUS, MODE, PLUS, SINGLE, TWO, Datasets, a
 from whiffclock.paper.figures import captions
 from whiffclock.paper.figures.maps import recovery_paths
 
-TITLE = "All policies"
+TITLE = "Recovery paths from the best agent to the worst"
 NEEDS = at_home(SINGLE, TWO)
 
 #: Ensemble and mode of each column.
 _COLUMNS = {"single-Q": (SINGLE, MODE), f"two-Q: {style.MINUS}": (TWO, MINUS), f"two-Q: {style.PLUS}": (TWO, PLUS)}
-#: Agents side by side in a panel, at least, and its height in inches, at most.
-_FEWEST, _TALLEST = 5, 2.05
-_BAR = 50
+#: Agents in a panel, its width in inches, and its height, at most.
+_MOST, _WIDE, _TALLEST = 20, (style.TWO_COLUMNS - 0.4) / 3, 2.05
+#: Lengths of the scale bar, in cells, and how much of a panel it may take.
+_BARS, _SHARE = (50, 20, 10, 5, 2), 0.3
 
 
 def draw(data: Datasets) -> Figure:
-    paths = [[_paths(data, *column, name) for column in _COLUMNS.values()] for name in data.environments]
+    paths = [[paths_shown(data, *column, name) for column in _COLUMNS.values()] for name in data.environments]
     spans = [np.ptp(path.trained, axis=0) for row in paths for panel in row for path in panel]
     cell = 1.12 * np.max([*spans, (10, 10)], axis=0)
     across, tall = _across(len(paths[0][0]), cell)
+    cell[0] = math.ceil(len(paths[0][0]) / across) * cell[1] * _WIDE / (tall * across)  # to the borders of the panel
     figure = style.new_figure(style.TWO_COLUMNS, len(paths) * (tall + 0.08) + 0.45)
     grid = figure.subplots(len(paths), len(_COLUMNS), squeeze=False)
     for row, panels, (name, colour) in zip(paths, grid, style.colours(data.environments).items(), strict=True):
@@ -41,13 +43,8 @@ def draw(data: Datasets) -> Figure:
 
 
 def caption(data: Datasets) -> str:
-    rewards = where_trained(data.searches["mean"], SINGLE).sel(metric="G")
-    return captions.caption("s4", data)(
-        trained=TRAINED,
-        agents=rewards.sizes["agent"],
-        highest=captions.number(float(rewards.max())),
-        lowest=captions.number(float(rewards.min())),
-    )
+    agents = where_trained(data.searches["mean"], SINGLE).sizes["agent"]
+    return captions.caption("s4", data)(shown=agents if agents <= _MOST else f"{_MOST} of {agents}")
 
 
 def table(data: Datasets) -> captions.Table:
@@ -65,21 +62,24 @@ def _moves(data: Datasets, ensemble: str, mode: str) -> xr.DataArray:
     return recovery(data, ensemble, mode, TRAINED)["steps"]
 
 
-def _paths(data: Datasets, ensemble: str, mode: str, environment: str) -> list[RecoveryPath]:
-    """Paths of the agents of an environment; the best agent comes first."""
+def paths_shown(data: Datasets, ensemble: str, mode: str, environment: str) -> list[RecoveryPath]:
+    """Paths of the agents of an environment, the best first; of many, those at even ranks from best to worst."""
     rewards = where_trained(data.searches["mean"], ensemble).sel(metric="G", environment=environment)
     ordered = rewards["agent"].values[np.argsort(-rewards.values, kind="stable")]
     found = recovery_paths(data, ensemble, mode, environment)
-    return [found[agent] for agent in ordered.tolist()]
+    shown = np.linspace(0, len(ordered) - 1, min(len(ordered), _MOST)).round().astype(int)
+    return [found[agent] for agent in ordered[shown].tolist()]
 
 
 def _across(agents: int, cell: np.ndarray) -> tuple[int, float]:
-    """Fewest agents side by side in a panel for which all fit on the page, and its height in inches."""
-    for across in range(min(agents, _FEWEST), agents + 1):
-        tall = (style.TWO_COLUMNS - 0.4) / 3 * math.ceil(agents / across) * cell[1] / (across * cell[0])
-        if tall <= _TALLEST:
-            return across, tall
-    return agents, _TALLEST
+    """How many agents side by side in a panel give large pictures and few empty places, and its height in inches."""
+    best = (0.0, 1, _TALLEST)
+    for across in range(1, agents + 1):
+        down = math.ceil(agents / across)
+        scale = min(_WIDE / (across * cell[0]), _TALLEST / (down * cell[1]))
+        filled = agents / (across * down)
+        best = max(best, (scale * filled, across, scale * down * cell[1]))
+    return best[1], best[2]
 
 
 def _thumbnails(axes: Axes, paths: list[RecoveryPath], colour: str, cell: np.ndarray, across: int) -> None:
@@ -99,6 +99,7 @@ def _thumbnails(axes: Axes, paths: list[RecoveryPath], colour: str, cell: np.nda
 def _scale(axes: Axes) -> None:
     """A scale bar under the last panel."""
     right, below = axes.get_xlim()[1], axes.get_xaxis_transform()
-    axes.plot([right - _BAR, right], [-0.06] * 2, color=style.INK, lw=1.2, transform=below, clip_on=False)
-    axes.annotate(f"wind →        {_BAR} cells", (right - _BAR - 4, -0.06), xycoords=below,
+    bar = next((length for length in _BARS if length <= _SHARE * right), 1)
+    axes.plot([right - bar, right], [-0.06] * 2, color=style.INK, lw=1.2, transform=below, clip_on=False)
+    axes.annotate(f"wind →        {bar} cells", (right - bar - 4, -0.06), xycoords=below,
                   ha="right", va="center", fontsize=6, color=style.GREY, annotation_clip=False)  # fmt: skip

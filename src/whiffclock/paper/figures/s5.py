@@ -20,14 +20,14 @@ def draw(data: Datasets) -> Figure:
     metric_panels(grid, [{"filled": recovery(data, name, MODE)["geometry_of"]} for name in CONDITIONS.values()])
     for axes, (condition, ensemble) in zip(grid[0], CONDITIONS.items(), strict=True):
         weight = "bold" if ensemble == SINGLE else "normal"
-        axes.set_title(condition.replace(", ", ",\n"), loc="left", fontsize=7, fontweight=weight)
+        agents = recovery(data, ensemble, MODE).sizes["agent"]
+        text = condition.replace(", ", ",\n") + f"\nn = {agents}"
+        axes.set_title(text, loc="left", fontsize=7, fontweight=weight)
     return figure
 
 
 def caption(data: Datasets) -> str:
-    agents = min(recovery(data, ensemble, MODE).sizes["agent"] for ensemble in CONDITIONS.values())
-    few = " With so few agents, spreads are rough." if agents < 8 else ""
-    return captions.caption("s5", data)(agents=agents, few=few)
+    return captions.caption("s5", data)()
 
 
 def table(data: Datasets) -> captions.Table:

@@ -44,11 +44,6 @@ def training(data: Datasets) -> str:
     return f"{100 * data.facts['episodes'] / LearningSettings.episodes:.2g}%"
 
 
-def synthetic(data: Datasets) -> bool:
-    """Whether the plume was simulated by this package; others are those of users."""
-    return any(word in data.facts["origin"] for word in ("simulated by whiffclock", "synthetic"))
-
-
 def rewards(data: Datasets) -> str:
     """Reward G of single-Q agents beside cast-and-surge, the Bayesian agent and searched clocks."""
     run = data if data.beyond is None or _reward(data, SINGLE) is not None else data.beyond
@@ -98,8 +93,8 @@ def main_claims(data: Datasets, verdicts: Sequence[Verdict]) -> str:
     chosen = [one for one in verdicts if one.claim.id in _MAIN and one.verdict != "not tested"]
     if not chosen:
         return ""
-    which = "main claims" if synthetic(data) else "main claims, which are about its own plume,"
-    here = "" if synthetic(data) else " on this plume"
+    which = "main claims" if data.synthetic else "main claims, which are about its own plume,"
+    here = "" if data.synthetic else " on this plume"
     hold, refuted = ([one for one in chosen if one.verdict == word] for word in _DECIDED)
     if not hold and not refuted:
         return f"Of the paper’s {which} this run decides none{here}."

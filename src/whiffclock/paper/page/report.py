@@ -35,7 +35,7 @@ from whiffclock.paper.dataset import (
 )
 from whiffclock.paper.figures import BEYOND, FIGURES, Rendered, figures_of, render
 from whiffclock.paper.figures.captions import ends_of
-from whiffclock.paper.page.finding import finding, kicker, synthetic, training
+from whiffclock.paper.page.finding import finding, kicker, training
 from whiffclock.paper.reference import differences as differences_of
 from whiffclock.paper.reference import verdicts_beside
 from whiffclock.params import LearningSettings
@@ -115,7 +115,7 @@ def report_html(
         paper_agents=PAPER_AGENTS,
         paper_episodes=LearningSettings.episodes,
         training=training(data),
-        synthetic=synthetic(data),
+        synthetic=data.synthetic,
         verdicts=verdicts,
         groups=_groups(verdicts),
         reference=reference,
