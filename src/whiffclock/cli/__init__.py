@@ -30,4 +30,5 @@ def _options(
 
 
 # The commands register themselves with the app.
+import whiffclock.cli.readings  # noqa: E402, F401
 from whiffclock.cli import bayes, evaluation, info, optimize, plume, pomdp, report, reproduce, runs, sweep, train  # noqa: E402, F401

@@ -6,8 +6,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_ORDER = "reproduce report train optimize sweep run plot solve evaluate simulate toy inspect compare calibrate list"
-_ORDER += " show export prune bayes pomdp plume runs info"
+_ORDER = "reproduce report readings train optimize sweep run plot solve evaluate simulate toy inspect compare calibrate"
+_ORDER += " list show export prune bayes pomdp plume runs info"
 #: Commands of version 0.1 that have another name now.
 _RENAMED = {"standin": "toy"}
 
