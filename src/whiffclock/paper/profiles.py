@@ -8,10 +8,10 @@ The work of a profile is counted in searches (episodes of training, searches of 
 ========  ======  =========  =============  =======
 profile   agents  episodes   searches       time
 ========  ======  =========  =============  =======
-quick     170     300,000    67 million     2 min
-standard  252     1,200,000  335 million    10 min
-paper     532     3,000,001  1,780 million  40 min
-deep      1,972   3,000,001  6,203 million  3 h
+quick     170     300,000    74 million     2 min
+standard  252     1,200,000  355 million    10 min
+paper     532     3,000,001  1,847 million  40 min
+deep      1,972   3,000,001  6,270 million  3 h
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau have fewer episodes, a few others twice as many; a training of any length keeps the shape of

@@ -14,6 +14,7 @@ from rich.table import Table
 from whiffclock.drawing.tables import add_row, plain_table
 from whiffclock.formatting import nan_to_null, number, span
 from whiffclock.paper.claims.verdict import SIGNS
+from whiffclock.paper.readings.study import METRICS
 
 #: Columns of the table: quantity, and its name there.
 _COLUMNS = {
@@ -87,12 +88,14 @@ def readings_table(data: xr.Dataset) -> Table:
     return table
 
 
-def _form(quantity: str) -> str:
-    return "+.3f" if quantity in ("G", "f+") else "+.3g"
-
-
 def _short(change: Change | None, quantity: str) -> str:
-    return "" if change is None else number(change.value, _form(quantity), terse=True) + " *"[change.sure]
+    return "" if change is None else _signed(change.value, quantity, terse=True) + " *"[change.sure]
+
+
+def _signed(value: float, quantity: str, terse: bool = False) -> str:
+    """A change with its sign; 0 has none."""
+    text = number(value, "+.3f" if quantity in METRICS else "+.3g", terse=terse)
+    return text if text.strip("+-−0.") else "0"
 
 
 def readings_json(data: xr.Dataset) -> str:
@@ -140,7 +143,7 @@ def _measured(data: xr.Dataset) -> str:
 def _effect(alternatives: list[xr.Dataset]) -> str:
     """What the alternatives of one reading change, in a few words."""
     if len(alternatives) > _MOST:
-        told = [_extremes(alternatives, quantity) for quantity in ("G", "f+")]
+        told = [_extremes(alternatives, quantity) for quantity in METRICS]
         verdicts = {one["title"].item(): ", ".join(changed_verdicts(one)) for one in alternatives}
         changed = [f"{title}: {found}" for title, found in verdicts.items() if found]
         return "; ".join([*told, *(changed or ["no verdict changes"])])
@@ -151,10 +154,9 @@ def _told(one: xr.Dataset) -> str:
     parts = []
     for quantity, word in _COLUMNS.items():
         change = largest(one, quantity)
-        if change is not None and (change.sure or quantity in ("G", "f+")):
-            form = _form(quantity)
-            ends = span(change.low, change.high, form)
-            parts.append(f"{word} {number(change.value, form)} {ends} in {change.place}".replace("  ", " "))
+        if change is not None and (change.sure or quantity in METRICS):
+            ends = span(change.low, change.high, ".3f" if quantity in METRICS else ".3g")
+            parts.append(" ".join(filter(None, [word, _signed(change.value, quantity), ends, "in", change.place])))
     return ", ".join([*parts, *(changed_verdicts(one) or ["no verdict changes"])])
 
 
@@ -162,5 +164,5 @@ def _extremes(alternatives: list[xr.Dataset], quantity: str) -> str:
     """The lowest and the highest change over all alternatives and environments."""
     every = [(change, str(one["title"].item())) for one in alternatives for change in _changes(one, quantity)]
     ends = (choose(every, key=lambda pair: pair[0].value) for choose in (min, max))
-    words = (f"{number(change.value, _form(quantity))} ({title}, {change.place})" for change, title in ends)
+    words = (f"{_signed(change.value, quantity)} ({title}, {change.place})" for change, title in ends)
     return f"{quantity} from {' to '.join(words)}"
