@@ -109,8 +109,10 @@ class Study:
 
     def initial(self, environment: str, ensemble: str) -> list[Job]:
         """The single-Q agents trained from one of the :data:`STARTS`; some are those of :meth:`single`."""
-        common = self.plume.settle().start_threshold
-        world = self.plume.settle(replace(STARTS[ensemble], end_of_record=self.readings.world.end_of_record))
+        common, start = self.plume.settle().start_threshold, STARTS[ensemble]
+        if not start.start_on_whiff:  # some cells have whiffs at the end of the record alone
+            start = replace(start, end_of_record=self.readings.world.end_of_record)
+        world = self.plume.settle(start)
         if world.start_threshold == "own" and self.environments[environment] == common:
             world = replace(world, start_threshold=common)  # its own start region is the common one
         seeds = self.profile.seeds if ensemble == SINGLE else self.profile.start_seeds or self.profile.seeds
