@@ -137,7 +137,9 @@ def with_effects(text: str, data: xr.Dataset) -> str:
 def _measured(data: xr.Dataset) -> str:
     facts = json.loads(data.attrs["facts"])
     agents = f"{facts['seeds']} agents per environment, {facts['episodes']:,} episodes each"
-    return f"Measured by `whiffclock readings` with {agents}, {facts['origin']} (version {facts['version']})."
+    tau = f"; our tau of 2Q^h is {facts['heuristic_tau']}" if facts["heuristic_tau"] else ""
+    plume = facts["origin"].partition(":")[0]
+    return f"Measured by `whiffclock readings` with {agents}, on the {plume} (version {facts['version']}){tau}."
 
 
 def _effect(alternatives: list[xr.Dataset]) -> str:
