@@ -341,6 +341,16 @@ def test_the_command(plume, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "readings.json").read_text() == readings_json(data)
 
 
+def test_2qh_needs_two_environments(plume):
+    alone = plume.with_environments({"dense": 3e-6})
+    with pytest.raises(InputError, match=r"R18 is not possible here; leave it out by --only\. 2Q\^h is made of"):
+        ReadingsStudy(alone, TINY, alternatives_named("R18", TINY.taus))
+    store = JobMemory()
+    data = ReadingsStudy(alone, TINY, alternatives_named("R11,R5")).run(store, threads(1), Bar("searches"))
+    assert data["number"].values.tolist() == ["R5", "R11"]
+    assert set(data["verdict"].sel(claim="C5", reading="R11: other start times").values) == {"not tested"}
+
+
 @pytest.mark.parametrize(
     ("words", "right"),
     [

@@ -28,7 +28,7 @@ from whiffclock.paper.kinds import CHOOSING, jobs, with_scan
 from whiffclock.paper.profiles import Profile
 from whiffclock.paper.readings.alternatives import SCOPES, Alternative
 from whiffclock.paper.reproduce import require_starts, with_choices
-from whiffclock.params import InputError
+from whiffclock.params import InputError, require
 from whiffclock.path_metrics import GEOMETRY
 from whiffclock.plume import Plume
 from whiffclock.progress import Bar
@@ -62,6 +62,8 @@ class ReadingsStudy:
         any_tau = replace(ours, taus=dict.fromkeys(ours.environments, tau), heuristic_tau=tau)
         for one in self.alternatives:
             try:
+                pair = one.kind != ds.HEURISTIC or ours.environments.pair is not None
+                require(pair, "2Q^h is made of agents from two environments, and the plume has one.")
                 require_starts(one.change(any_tau))
             except InputError as error:
                 raise InputError(f"{one.number} is not possible here; leave it out by --only. {error}") from error
@@ -89,8 +91,7 @@ class ReadingsStudy:
 
 def _differs(one: Alternative, ours: Study) -> bool:
     """Whether an alternative is another reading than ours, which has chosen a tau of 2Q^h."""
-    pair = ours.environments.pair is not None
-    return one.kind != ds.HEURISTIC or (pair and one.change(ours).heuristic_tau != ours.heuristic_tau)
+    return one.kind != ds.HEURISTIC or one.change(ours).heuristic_tau != ours.heuristic_tau
 
 
 def collected(study: Study, kind: str, store: JobStore) -> Datasets:
