@@ -18,6 +18,7 @@ from whiffclock.paper.dataset import (
     MINUS_ONLY,
     PLUS,
     PLUS_ONLY,
+    PUBLISHED,
     SINGLE,
     TWO,
     Datasets,
@@ -26,7 +27,8 @@ from whiffclock.paper.kinds import KINDS as ALL_KINDS
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 
 ENVIRONMENT_NAMES = ("denser", "dense", "sparse", "sparser")
-KINDS = {name: kind for name, kind in ALL_KINDS.items() if kind.tabled}
+#: Without the second Bayesian agent, which runs need not have.
+KINDS = {name: kind for name, kind in ALL_KINDS.items() if kind.tabled and name != PUBLISHED}
 ENSEMBLES = (SINGLE, TWO, *(name for name in CONDITIONS.values() if name != SINGLE))
 FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "s1", "s2", "s3", "s4", "s5", "s6")
 METRICS = ("G", "T_min/T", "f+", "G_sum")

@@ -281,5 +281,5 @@ def _environments(*dims):
 def _there(made):
     """Which agents are tested where: two kinds everywhere, others where trained; two kinds have a single agent."""
     everywhere = made.kind.isin([names.SINGLE, names.TWO, names.SEARCHED, names.SEARCHED_TWO])
-    alone = made.kind.isin([names.CAST, names.BAYES])
+    alone = made.kind.isin([names.CAST, names.BAYES, names.PUBLISHED])
     return (everywhere | (made.trained == made.tested)) & (~alone | (made.agent == 0))

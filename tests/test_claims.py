@@ -39,6 +39,7 @@ from whiffclock.paper.dataset import (
     LONGER,
     MINUS_ONLY,
     PLUS_ONLY,
+    PUBLISHED,
     SINGLE,
     TWO,
     Datasets,
@@ -415,6 +416,23 @@ def test_cast_and_surge_does_not_pass_for_near_the_bayesian_agent(paper):
     assert found.summary == "does not hold in all 4 parts"
     assert found.value == pytest.approx(1)
     assert found.details["parts"]["dense"]["beside"]["difference of G"]["value"] == pytest.approx(0.05)
+
+
+def test_a_solution_by_published_sampling_has_parts_of_its_own():
+    data = as_in_the_paper(strata=16)
+    searches = data.searches
+    second = searches.sel(kind=[BAYES]).assign_coords(kind=[PUBLISHED])
+    second["strata"].loc[home(PUBLISHED, "sparse", metric="G")] -= 0.1
+    drop = [name for name, values in searches.items() if "kind" not in values.dims]
+    both = xr.concat([searches.drop_vars(drop), second.drop_vars(drop)], "kind").merge(searches[drop])
+    found = verdict(replace(data, searches=both.assign_attrs(searches.attrs)), "C2")
+    outcomes = {label: part["outcome"] for label, part in found.details["parts"].items()}
+    own, published = ENVIRONMENT_NAMES, [f"{name}, published sampling" for name in ENVIRONMENT_NAMES]
+    assert list(outcomes) == [*own, *published]
+    assert [label for label, outcome in outcomes.items() if outcome != "holds"] == ["sparse, published sampling"]
+    # The scale is still the gap of our own Bayesian agent.
+    moved = [found.details["parts"][label]["value"] for label in ("sparse", "sparse, published sampling")]
+    assert moved[0] - moved[1] == pytest.approx(0.1 / found.details["also"]["gap"]["sparse"]["value"])
 
 
 def test_the_best_of_many_is_not_compared_where_it_was_chosen():

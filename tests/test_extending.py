@@ -4,8 +4,8 @@ The table in docs/architecture.md names all such places; policies, faces, figure
 plume layouts are added from outside in the tests of each.
 """
 
-import sys
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_a_metric_is_one_entry_and_its_place_does_not_matter(plume, tmp_path, mo
 
     metrics = {"steps": steps} | METRICS
     for name in ("whiffclock.evaluation", "whiffclock.paper.collect", "whiffclock.runs.comparison"):
-        monkeypatch.setattr(sys.modules[name], "METRICS", metrics)
+        monkeypatch.setattr(import_module(name), "METRICS", metrics)
     after = reproduce(Study(plume, TINY), store, ["fig2"]).datasets
     assert list(after.searches["metric"].values) == ["steps", "G", "T_min/T", "f+", "G_sum"]
     single = {"kind": "single-Q", "trained": "dense", "tested": "dense"}

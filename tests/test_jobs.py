@@ -346,6 +346,7 @@ def test_defaults_that_keys_leave_out(plume):
     from whiffclock.recovery import BranchSettings
 
     learning = [3_000_001, 500, 0.998, 0.1, 1e-4, 2.5e6, 1.0, 1e-4, 2.5e6, -1.0, 0.0, True, 300, 500]
+    learning += ["upwind,+y,-y,downwind", "last"]
     assert [*LearningSettings().to_dict().values()] == learning
     assert [*EvaluationSettings().to_dict().values()] == [16, 0, 0.998, None, 0.0]
     optimizing = [60.0, None, 2, 8, "mean", 0.5, 16, 3e-3, 4e-5, 0.25, 500, 0.998, 1]

@@ -139,10 +139,11 @@ def test_an_agent_is_trained_once_whatever_figures_need_it(plume, tmp_path, monk
     # One agent in each environment is trained for twice the episodes.
     assert len(trained) == 4 * 2 * 1 + 2 * 4 * 2 + (3 * 4 - 2) * 2 + 4
     assert sum(task.learning.episodes == 2 * TINY.episodes for task in trained) == 4
-    tests = 2 * 4 * 4 * 2 + 4 * 2 + 2 * 4 * 2 + 4 * 2 + 4 * 17 + 4 + 4 * 2
-    assert len(tested) == tests + 4  # and the Bayesian agent
+    # 2Q^h with both values of tau; both Bayesian agents.
+    tests = 2 * 4 * 4 * 2 + 4 * 2 + 2 * 4 * 2 + 2 * 4 * 2 + 4 * 17 + 4 + 4 * 2
+    assert len(tested) == tests + 4 * 2
     reproduce(Study(plume, TINY), JobFolder(tmp_path))
-    assert len(tested) == tests + 4
+    assert len(tested) == tests + 4 * 2
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -293,7 +294,8 @@ def test_twice_the_episodes_have_schedules_to_match(study):
 def test_deep_does_all_that_paper_does(plume):
     taus = dict.fromkeys(PAPER, 5)  # chosen by the same scan
     paper, deep = (
-        {job.key for job in jobs(Study(plume, PROFILES[name], taus), needs_of(FIGURES))} for name in ("paper", "deep")
+        {job.key for job in jobs(Study(plume, PROFILES[name], taus, 5), needs_of(FIGURES))}
+        for name in ("paper", "deep")
     )
     assert paper < deep
     assert PROFILES["deep"].seeds == 100

@@ -245,6 +245,7 @@ _STEPS = Valid(ge=1, le=MOST_STEPS)
 _Gamma = Annotated[float, Valid("The discount gamma is {}", gt=0, lt=1)]
 _Rate = Annotated[float, Valid(ge=0, le=1)]
 _Duration = Annotated[float, Valid(gt=0, must="be a positive number of episodes")]
+_ACTIONS = "upwind,+y,-y,downwind"
 
 
 @dataclass(frozen=True)
@@ -265,6 +266,15 @@ class LearningSettings(Settings):
     bootstrap_at_horizon: Annotated[bool, "At the step limit, still add the value of the next state."] = True
     curve_points: Annotated[int, Valid(ge=1, le=10**6)] = 300  # of the learning curve
     record_last: Count = 500  # episodes, for the clock record
+    tie_order: Annotated[str, "Between actions of equal value, the first of these is taken."] = _ACTIONS
+    keep: Annotated[
+        Literal["last", "best"], "The agent's matrix: the last one, or the one with most success of ten late ones."
+    ] = "last"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        every = sorted(self.tie_order.split(",")) == sorted(_ACTIONS.split(","))
+        require(every, f"The tie order is {shown(self.tie_order)}; it must have all of {_ACTIONS}, in any order.")
 
     @classmethod
     def shortened(cls, episodes: int, **changes: Any) -> Self:

@@ -2,8 +2,8 @@
 
 A policy with a finite-state memory has one recovery path per mode: the path from (0, 0) on a whiff, with only blanks
 after it (:func:`recovery_path`). A policy with more memory has many: it searches in the plume, and at every whiff a
-branch with only blanks is split off, until its downwind return is complete (R17). The weight of a branch is the product
-of Pr(blank | x_t) along it (:func:`forced_blanks`). :mod:`whiffclock.path_metrics` measures the paths.
+branch with only blanks is split off, until its downwind return is complete (R16'). The weight of a branch is the
+product of Pr(blank | x_t) along it (:func:`forced_blanks`). :mod:`whiffclock.path_metrics` measures the paths.
 """
 
 from collections.abc import Callable
@@ -88,7 +88,7 @@ def recovery_moves(policy: Policy, truncation: Truncation, mode: int | None = No
 
 
 def follow_return(policy: Policy, memory: Any, steps: int) -> list[np.ndarray]:
-    """Paths int[moves + 1, 2] from (0, 0) of searches with only blanks, until their downwind return is complete (R17).
+    """Paths int[moves + 1, 2] from (0, 0) of searches with only blanks, until their downwind return is complete (R16').
 
     ``memory`` is their memory at (0, 0). The return begins with three downwind moves in a row and is complete before
     the next two in a row that are not downwind. A search that does not return lasts for all ``steps``.

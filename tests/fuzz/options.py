@@ -96,6 +96,7 @@ BASES = {
     ("report",): ("policies",),
     ("claims",): ("policies", "C1"),
     ("data",): ("policies", "fig2"),
+    ("readings",): (*_PLUME, "--only", "R11", "--seeds", "1", "--episodes", "20", "--out", "made"),
     ("train",): (*_PLUME, *_OWN, "-e", "dense", "--seeds", "1", "--episodes", "50", "--horizon", "40", "--out", "made"),
     ("optimize",): (*_PLUME, *_OWN, "-e", "dense", "--candidates", "20", "--horizon", "40", "--snapshots", "1"),
     ("sweep", "run"): ("sweep.toml", "--out", "made"),

@@ -4,7 +4,8 @@
 
 with reward 1 for the move that enters the source region and -(1 - gamma) for any other. That move ends the episode, and
 its target does not bootstrap; the target of the last move of an episode that is cut after H steps does (R8). Learning
-rate and exploration fall linearly with the episode k. Ties go to the first of upwind, +y, -y, downwind (R9).
+rate and exploration fall linearly with the episode k. Ties go to the first of upwind, +y, -y, downwind, or in another
+order (R9). The agent's matrix is the last one, or the best of the late ones (R17, :func:`best_late`).
 
 Beyond the paper, a ``trace`` :math:`\\lambda > 0` replaces the target by the lambda-return (Peng & Williams 1996), for
 which an episode is learned from its end to its beginning:
@@ -12,7 +13,7 @@ which an episode is learned from its end to its beginning:
 .. math:: R_t = r_t + \\gamma ((1 - \\lambda) \\max_a Q(s_{t+1}, a) + \\lambda R_{t+1})
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,8 +25,11 @@ from whiffclock.params import LearningSettings, WorldSettings, require, require_
 from whiffclock.plume import Plume
 from whiffclock.policy import TablePolicy
 from whiffclock.world.episode import BLOCK, CLOCK_RECORD, CURVE, PART, LearningParams, learn
-from whiffclock.world.moves import N_ACTIONS
+from whiffclock.world.moves import ACTIONS, N_ACTIONS
 from whiffclock.world.starts import start_cells, start_snapshots
+
+#: Late matrices from which the best is kept, at equal distances over the last part, 1 / _LATE_PART, of the episodes.
+LATE, _LATE_PART = 10, 6
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class Training:
         learning = task.learning
         self.task = task
         self.episode = 0
-        self.q = np.full((task.memory.rows, N_ACTIONS), learning.q_start)
+        self.q = start_matrix(task.memory.rows, learning)
         self._best = np.empty(task.memory.rows + N_ACTIONS, dtype=np.int64)
         self._top = np.empty(task.memory.rows)
         self._explored = np.empty(BLOCK, dtype=np.uint64)
@@ -82,6 +86,8 @@ class Training:
         self.curve = np.zeros((points, len(CURVE)))
         self.usage = np.zeros(task.memory.modes, dtype=np.int64)
         self._clock_record = np.zeros((task.memory.modes, len(CLOCK_RECORD)), dtype=np.int64)
+        self._checkpoints = checkpoints(learning.episodes) if learning.keep == "best" else []
+        self._late: list[tuple[int, float, np.ndarray]] = []  # episode, arrivals so far, Q-matrix
 
     @property
     def done(self) -> bool:
@@ -98,8 +104,11 @@ class Training:
         learning, before = self.task.learning, self.episode
         last = min(before + episodes, learning.episodes)
         record_from = learning.episodes - learning.record_last
-        self._learn(min(last, record_from), None)
-        self._learn(last, self._clock_record)
+        for end in (*(late for late in self._checkpoints if before < late < last), last):
+            self._learn(min(end, record_from), None)
+            self._learn(end, self._clock_record)
+            if end > before and end in self._checkpoints:
+                self._late.append((end, self.curve[:, CURVE.index("f+")].sum(), self.q.copy()))
         return self.episode - before
 
     def _learn(self, last: int, clock_record: np.ndarray | None) -> None:
@@ -115,13 +124,18 @@ class Training:
         self.episode = last
 
     def policy(self) -> TablePolicy:
-        """The greedy policy of the current Q-matrix."""
+        """The greedy policy of the current Q-matrix, or of the best late one."""
+        q, made_from = self.q, self.task.describe() | {"episodes_played": self.episode}
+        if len(self._late) > 1:
+            ends, arrivals, matrices = zip(*self._late, strict=True)
+            best = best_late(ends, arrivals)
+            q, made_from["kept_at"] = matrices[best], ends[best]
         return TablePolicy(
             name=self.task.memory.name,
             memory=self.task.memory,
-            actions=np.argmax(self.q, axis=1).astype(np.int8),
-            made_from=self.task.describe() | {"episodes_played": self.episode},
-            q=self.q.copy(),
+            actions=np.argmax(q, axis=1).astype(np.int8),
+            made_from=made_from,
+            q=q.copy(),
             records=self._records(),
         )
 
@@ -134,6 +148,31 @@ class Training:
         means = self.curve[:points] / played[:, None]
         usage = self.usage if self.task.memory.modes > 1 else np.array([self.steps])
         return {"curve": np.column_stack([ends, means]), "usage": usage.copy(), "clock": self._clock_record.copy()}
+
+
+def start_matrix(rows: int, learning: LearningSettings) -> np.ndarray:
+    """The initial Q-matrix float[row, action].
+
+    The kernel takes the first of several equal actions. For another order, their values differ in the last bits, which
+    decide between actions from which nothing was learned, and change no other number by more than rounding does.
+    """
+    q, order = np.full((rows, N_ACTIONS), learning.q_start), learning.tie_order.split(",")
+    if tuple(order) != ACTIONS:
+        for end in range(1, N_ACTIONS):
+            earlier = [ACTIONS.index(name) for name in order[:end]]
+            q[:, earlier] = np.nextafter(q[:, earlier], np.inf)
+    return q
+
+
+def checkpoints(episodes: int) -> list[int]:
+    """The episodes after which late matrices are kept, and the one at which the first interval begins."""
+    return np.unique(np.linspace(episodes - episodes // _LATE_PART, episodes, LATE + 1).astype(np.int64)).tolist()
+
+
+def best_late(ends: Sequence[int], arrivals: Sequence[float]) -> int:
+    """Index of the checkpoint with the highest success rate in training since the one before; the latest of equals."""
+    rates = np.diff(arrivals) / np.diff(ends)
+    return len(rates) - int(np.argmax(rates[::-1]))
 
 
 def learning_params(task: Task, snapshots: int) -> LearningParams:

@@ -39,6 +39,7 @@ from whiffclock.cli import (  # noqa: E402, F401
     optimize,
     plume,
     pomdp,
+    readings,
     report,
     reproduce,
     runs,

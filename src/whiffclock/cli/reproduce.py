@@ -1,5 +1,6 @@
 """``whiffclock reproduce``: reproduce the paper."""
 
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,10 +9,19 @@ from rich.table import Table
 
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.annotations import OptionSpec, with_options
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
+from whiffclock.paper.readings.settings import Readings, parse_heuristic_tau
 
 if TYPE_CHECKING:
     from whiffclock.paper.reproduce import Written
+
+_SPECS = opt.WORLD_SPECS | {
+    "tie_order": OptionSpec("ACTIONS"),
+    "truncation": OptionSpec("NAME"),
+    "heuristic_tau": OptionSpec("N|auto", parse_heuristic_tau),
+}
+_NAMES = ("start_threshold", "start_on_whiff", "end_of_record", *(f.name for f in fields(Readings)))
+ReadingOptions = Annotated[Readings, OptionGroup(_SPECS, only=_NAMES, panel="Readings")]
 
 
 @app.command()
@@ -25,13 +35,15 @@ def reproduce(
     plume: opt.PlumeFile,
     out: Annotated[Path, "Folder for report, figures and claims.", OptionSpec("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
+    readings: ReadingOptions,
     engine: opt.Engine,
 ) -> None:
     """Reproduce the paper: train and evaluate agents, draw the figures, test the claims.
 
     Figures b1 to b4 go beyond the paper: clock programs that are searched directly.
     Finished work is cached: after an interruption, the same command continues.
-    The report is DIR/report.html, its datasets are in DIR/data.
+    The report is DIR/report.html, its datasets are in DIR/data. Where the text
+    of the paper is ambiguous, options give the other readings (docs/paper.md).
 
     Example: whiffclock reproduce --profile standard --only fig3,fig7
     """
@@ -45,7 +57,7 @@ def reproduce(
     from whiffclock.paper.tables import claims_table
     from whiffclock.runs.jobs import JobFolder
 
-    numbers, figures = profile_named(profile), parse_figures(only)
+    numbers, figures = replace(profile_named(profile), readings=readings), parse_figures(only)
     folder = out / "runs" if store is None else store
     require_report(out)
     require_writable(folder)

@@ -16,15 +16,14 @@ from whiffclock.agents.qlearning import sparse_share
 from whiffclock.evaluation import METRICS, Evaluation
 from whiffclock.paper import dataset as names
 from whiffclock.paper.dataset import Datasets, Need
-from whiffclock.paper.ensembles import Study
+from whiffclock.paper.ensembles import Study, share_in_tests
 from whiffclock.paper.kinds import KINDS, Kind, Kinds
 from whiffclock.path_metrics import GEOMETRY, TRUNCATIONS, geometry
 from whiffclock.plume.durations import mean_durations, transitions
 from whiffclock.plume.whiffs import Whiffs
 from whiffclock.policy import TablePolicy
 from whiffclock.recovery import recovery_moves, recovery_path
-from whiffclock.runs.comparison import HEURISTIC_TAU
-from whiffclock.runs.jobs import Job, JobStore, run
+from whiffclock.runs.jobs import Job, JobStore, changed, run
 from whiffclock.world.episode import CURVE
 from whiffclock.world.starts import sample
 from whiffclock.world.trajectory import trajectory
@@ -67,14 +66,13 @@ class Collector:
     def _summarize(self, job: Job) -> dict[str, Any]:
         """The part of an evaluation that the datasets need; the whole is too large to keep."""
         found: Evaluation = self._get(job)
-        steps = found.mode_steps.sum(axis=0)
         return {
             "mean": [found.mean(metric) for metric in METRICS],
             "strata": found.strata(),
             "lost": np.bincount(found.lost_at(), minlength=self.study.plume.field.shape[1]),
             "lost_by": self._lost_by(found),
             "failures": int((~found.arrived).sum()),
-            "share": steps[-1] / steps.sum(),
+            "share": share_in_tests(found),
         }
 
     def _lost_by(self, found: Evaluation) -> np.ndarray:
@@ -115,6 +113,8 @@ class Collector:
             self._fill_bayes(made)
         if self._at_home(names.SCAN):
             self._fill_scan(made)
+        if self._at_home(names.HEURISTIC_SCAN) and study.heuristic_scan():
+            self._fill_heuristic_scan(made)
         if study.taus is not None:
             made["tau"] = ("trained", [study.taus[name] for name in self.names])
         if names.TWO in self.trained:
@@ -173,6 +173,17 @@ class Collector:
                     found = self._summary(test) | {"share": sparse_share(self._policy(job))}
                     for of in ("share", "mean", "strata"):
                         _put(made, f"scan_{of}", found[of], trained=name, tau_scanned=tau, replica=replica)
+
+    def _fill_heuristic_scan(self, made: xr.Dataset) -> None:
+        scan = self.study.heuristic_scan()
+        made.coords["tau_scanned"] = list(scan)
+        made["heuristic_share"] = _empty(made, ("tau_scanned", "tested"))
+        made["heuristic_mean"] = _empty(made, ("tau_scanned", "tested", "metric"))
+        for (tau, jobs), name in product(scan.items(), self.names):
+            found = [self._summary(test) for test in self.study.tests(jobs, name)]
+            for of in ("share", "mean"):
+                mean = np.mean([one[of] for one in found], axis=0)
+                _put(made, f"heuristic_{of}", mean, tau_scanned=tau, tested=name)
 
     def recoveries(self) -> xr.Dataset:
         """Recovery paths of trained agents."""
@@ -294,7 +305,8 @@ class Collector:
             "epsilon_decay": profile.learning.epsilon_decay,
             "searches": len(every),
             "bayes_starts": len(sample(every, profile.bayes_starts)),
-            "heuristic_tau": HEURISTIC_TAU,
+            "heuristic_tau": study.heuristic_tau,
+            "readings": changed(study.readings),
             "heuristic_from": list(study.environments.pair or ()),
             "environments": dict(study.environments),
             "version": __version__,

@@ -33,9 +33,11 @@ agents whose clock has two modes in name only, since both follow the same path.
 - ``scan_share[trained, tau_scanned, replica]``: scan of tau, share of training decisions in Q+
 - ``scan_mean[trained, tau_scanned, replica, metric]``: scan of tau, means over all starts
 - ``scan_strata[trained, tau_scanned, replica, stratum, metric]``: the same by time stratum
+- ``heuristic_share[tau_scanned, tested]``: scan of tau of 2Q^h, share of test decisions in Q+, mean over agents
+- ``heuristic_mean[tau_scanned, tested, metric]``: the same, mean over agents and starts
 
-The facts of a run (profile, plume, environments and their thresholds, version, figures that were asked for) are JSON in
-an attribute of every dataset, beside its name.
+The facts of a run (profile, plume, environments and their thresholds, version, figures that were asked for, readings of
+the paper that differ from ours) are JSON in an attribute of every dataset, beside its name.
 
 recoveries
 ----------
@@ -107,6 +109,7 @@ from whiffclock.path_metrics import MAIN_TRUNCATION
 SINGLE, TWO, HEURISTIC = "single-Q", "two-Q", "2Q^h"
 MINUS_ONLY, PLUS_ONLY, CAST, BAYES = "Q- only", "Q+ only", "cast-and-surge", "Bayesian"
 LONGER, SAME_PATH, SCAN = "single-Q, twice as long", "two modes, same path", "tau scan"
+PUBLISHED, HEURISTIC_SCAN = "Bayesian, published sampling", "2Q^h tau scan"
 SEARCHED, SEARCHED_TWO, ROBUST = "searched clock", "searched clock, 2 modes", "searched clock, robust"
 #: How a program was found, in the dataset of memories.
 BY_SEARCH, BY_LEARNING = "searched", "Q-learned"
@@ -337,8 +340,9 @@ def best_agents(data: Datasets, kind: str) -> xr.DataArray:
     return where_trained(data.searches["mean"], kind).sel(metric="G").fillna(-np.inf).idxmax("agent").astype(np.int64)
 
 
-def recovery(data: Datasets, ensemble: str, mode: str, truncation: str = MAIN_TRUNCATION) -> xr.Dataset:
-    """Recovery paths of an ensemble in one mode, by ``environment`` and ``agent``."""
+def recovery(data: Datasets, ensemble: str, mode: str, truncation: str | None = None) -> xr.Dataset:
+    """Recovery paths of an ensemble in one mode, by ``environment`` and ``agent``; by default, as the run reads it."""
+    truncation = truncation or data.facts.get("readings", {}).get("truncation", MAIN_TRUNCATION)
     found = data["recoveries"].sel(ensemble=ensemble, mode=mode, truncation=truncation)
     found = found.sel(agent=found["steps"].notnull().any("trained"))  # ensembles may differ in size
     return found.rename(trained="environment").transpose("environment", "agent", ...)

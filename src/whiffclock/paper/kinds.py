@@ -29,7 +29,7 @@ class Kind:
     label
         Its name in tables.
     after
-        The kind that must be trained before its policies can be named: the scan from which tau is chosen.
+        The kind that must be finished before its policies can be named: the scan from which tau is chosen.
     drawn
         How Fig. 2 draws it: the agents as a box, or the one agent as a line; "" if it is not in Fig. 2.
     needs
@@ -61,6 +61,8 @@ class Kind:
         return study.tests(self.policies(study, trained), tested, sampled)
 
 
+#: What tau is chosen from: that of two-Q agents, and that of 2Q^h.
+CHOOSING = (Need(ds.SCAN, "trained"), Need(ds.HEURISTIC_SCAN, "at home"))
 #: Kinds by name, in the order of the datasets.
 Kinds = Mapping[str, Kind]
 #: Those of the paper.
@@ -76,14 +78,16 @@ def add_kind(kind: Kind) -> None:
 for _kind in (
     Kind(ds.SINGLE, Study.single, "Single-Q", drawn="box", recovers=True),
     Kind(ds.TWO, Study.two, "Two-Q", ds.SCAN, drawn="box", recovers=True),
-    Kind(ds.HEURISTIC, Study.heuristic, "2Qʰ", drawn="box"),
+    Kind(ds.HEURISTIC, Study.heuristic, "2Qʰ", ds.HEURISTIC_SCAN, drawn="box", needs={"fig5": "at home"}),
     Kind(ds.MINUS_ONLY, partial(Study.alone, mode=MINUS), "Q⁻ only", ds.SCAN),
     Kind(ds.PLUS_ONLY, partial(Study.alone, mode=PLUS), "Q⁺ only", ds.SCAN),
     Kind(ds.CAST, Study.cast, "Cast-and-surge", drawn="line", best=True),
     Kind(ds.BAYES, lambda study, e: [study.solution(e)], "Bayesian", drawn="line", sampled=True),
+    Kind(ds.PUBLISHED, Study.published, "Bayesian, published sampling", sampled=True, needs={"fig2": "at home"}),
     Kind(ds.LONGER, Study.longer, "Single-Q, twice as long"),
     Kind(ds.SAME_PATH, Study.same_path, "Two modes, same path", ds.SCAN),
     Kind(ds.SCAN, Study.scanned, tabled=False),
+    Kind(ds.HEURISTIC_SCAN, Study.heuristics_scanned, tabled=False),
     *(
         Kind(name, partial(Study.initial, ensemble=name), tabled=False, recovers=True)
         for name in STARTS
@@ -112,7 +116,8 @@ def _jobs(study: Study, need: Need, trained: str, kind: Kind) -> Sequence[Job]:
 def with_scan(needs: Iterable[Need], kinds: Kinds = KINDS) -> list[Need]:
     """Needs, each once; first those that others depend on."""
     every = list(needs)
-    before = [Need(kinds[need.kind].after, "trained") for need in every if kinds[need.kind].after]
+    after = {kinds[need.kind].after for need in every}
+    before = [need for need in CHOOSING if need.kind in after]
     return list(dict.fromkeys([*before, *every]))
 
 

@@ -8,10 +8,10 @@ The work of a profile is counted in searches (episodes of training, searches of 
 ========  ======  =========  =============  =======
 profile   agents  episodes   searches       time
 ========  ======  =========  =============  =======
-quick     170     300,000    67 million     2 min
-standard  252     1,200,000  335 million    10 min
-paper     532     3,000,001  1,780 million  40 min
-deep      1,972   3,000,001  6,203 million  3 h
+quick     170     300,000    74 million     2 min
+standard  252     1,200,000  355 million    10 min
+paper     532     3,000,001  1,847 million  40 min
+deep      1,972   3,000,001  6,270 million  3 h
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau have fewer episodes, a few others twice as many; a training of any length keeps the shape of
@@ -20,12 +20,14 @@ run of it in the folder of a ``paper`` run continues that run.
 """
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 
-from whiffclock.memory import clock
+from whiffclock.memory import Memory, clock
 from whiffclock.paper.beyond.memories import MEMORIES
+from whiffclock.paper.readings.settings import Readings
 from whiffclock.params import Count, InputError, LearningSettings, Settings, require
+from whiffclock.path_metrics import TRUNCATIONS
 from whiffclock.runs.training import TAUS
 
 
@@ -51,6 +53,7 @@ class Profile(Settings):
     program_snapshots: Count = 2  # to start from per cell in these searches
     memories: tuple[str, ...] = tuple(MEMORIES)  # of the memory-reward curve
     memory_seeds: Count = 1  # agents per memory and environment in it
+    readings: Readings = field(default_factory=Readings)  # of the paper
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,13 +62,32 @@ class Profile(Settings):
             require(0 <= few <= self.seeds, f"{name} is {few}; it must lie between 0 and seeds, {self.seeds}.")
         require(len(self.taus) > 0, "The scan of tau has no values; it needs at least one.")
         clock(self.horizon, self.taus)
+        self._check_readings()
         for name in self.memories:
             require(name in MEMORIES, f"There is no memory {name!r}; choose from {', '.join(MEMORIES)}.")
+
+    def _check_readings(self) -> None:
+        """Find values that no memory, training or path can have."""
+        cut, states, tau = self.readings.truncation, self.readings.clock_states, self.readings.heuristic_tau
+        known = cut is None or cut in TRUNCATIONS
+        require(known, f"The truncation is {cut!r}; it must be one of: {', '.join(TRUNCATIONS)}.")
+        fits = states is None or states > min(self.taus)
+        require(fits, f"The clock has {states} states; the scan of tau needs more than {min(self.taus)}.")
+        self.memory(() if tau is None else (tau,))
+        LearningSettings(**self.readings.learning)
+
+    def memory(self, taus: tuple[int, ...] = ()) -> Memory:
+        """The clock of agents with some blank thresholds."""
+        return clock(**self.readings.clock(self.horizon, taus))
 
     @property
     def learning(self) -> LearningSettings:
         """Training of the main ensembles."""
-        return LearningSettings.shortened(self.episodes, horizon=self.horizon)
+        return self.trained_for(self.episodes)
+
+    def trained_for(self, episodes: int) -> LearningSettings:
+        """Training for another number of episodes, with schedules to match."""
+        return LearningSettings.shortened(episodes, horizon=self.horizon, **self.readings.learning)
 
 
 PROFILES = {

@@ -2,11 +2,11 @@
 
 Results are stored, so an interruption loses only unfinished jobs, and the same call continues.
 Datasets depend on plume and profile alone: neither on the number of workers, nor on where a run was interrupted.
-The one dynamic step is the choice of tau, between two rounds of jobs.
+The one dynamic step is the choice of tau, of two-Q agents and of 2Q^h, between two rounds of jobs.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,14 +15,15 @@ from whiffclock.paper.beyond.study import KINDS as BEYOND_KINDS
 from whiffclock.paper.beyond.study import Beyond
 from whiffclock.paper.claims import Verdict, judge
 from whiffclock.paper.collect import Collector
-from whiffclock.paper.dataset import SCAN, Datasets, Need, trained
+from whiffclock.paper.dataset import Datasets, Need
 from whiffclock.paper.ensembles import Study
 from whiffclock.paper.figures import BEYOND, FIGURES, drawing, known
-from whiffclock.paper.kinds import KINDS, Kinds, jobs, kinds_needed_by, with_scan
+from whiffclock.paper.kinds import CHOOSING, KINDS, Kinds, jobs, kinds_needed_by, with_scan
 from whiffclock.paper.page.report import write_report
 from whiffclock.params import require
 from whiffclock.progress import Bar
 from whiffclock.runs.jobs import ONE_THREAD, Account, Engine, Job, JobMemory, JobStore, Tick, execute, missing, work_in
+from whiffclock.world.starts import start_cells, start_snapshots
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,6 @@ def parse_figures(text: str | None) -> list[str]:
     return [figure for figure in every if figure in asked]
 
 
-#: The trainings from which tau is chosen.
-_SCAN = trained(SCAN)
-
-
 def needs_of(figures: Sequence[str], kinds: Kinds = KINDS) -> list[Need]:
     """What figures need, each once; with the scan of tau, if any of it depends on tau."""
     found = (need for figure in figures for need in (*drawing(figure).NEEDS, *kinds_needed_by(figure, kinds)))
@@ -70,15 +67,30 @@ class Part:
         return needs_of(self.figures, self.kinds)
 
     def jobs(self, *, scan: bool) -> list[Job]:
-        """The jobs behind its figures: those of the scan of tau, or all others."""
-        return jobs(self.study, (need for need in self.needs if (need in _SCAN) == scan), self.kinds)
+        """The jobs behind its figures: those of the scans of tau, or all others."""
+        return jobs(self.study, (need for need in self.needs if (need in CHOOSING) == scan), self.kinds)
 
 
 def parts_of(study: Study, figures: Sequence[str]) -> list[Part]:
     """The paper, and what is beyond it."""
-    other = Beyond(study.plume, study.profile, study.taus)
+    other = Beyond(study.plume, study.profile, study.taus, study.heuristic_tau)
     both = (study, KINDS, FIGURES), (other, BEYOND_KINDS, BEYOND)
     return [Part(one, kinds, [figure for figure in figures if figure in own]) for one, kinds, own in both]
+
+
+def with_choices(study: Study, needs: Collection[Need], store: JobStore) -> Study:
+    """The study with every tau that is needed; its scans are done."""
+    two, heuristic = (need in needs for need in CHOOSING)
+    study = study.with_taus(store) if two else study
+    return study.with_heuristic_tau(store) if heuristic else study
+
+
+def require_starts(study: Study) -> None:
+    """Refuse, before any work is done, a plume without starts for the searches of a study."""
+    horizon = study.profile.horizon
+    start_snapshots(study.plume.field.shape[0], study.world, horizon)
+    for threshold in study.environments.values():
+        start_cells(study.plume, threshold, study.world, horizon)
 
 
 def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int, int]:
@@ -88,9 +100,12 @@ def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int,
     """
     parts = parts_of(study, figures)
     scan = [job for part in parts for job in part.jobs(scan=True)]
-    if scan:
-        any_tau = replace(study, taus=dict.fromkeys(study.environments, study.profile.taus[0]))
-        parts = parts_of(any_tau if missing(scan, store) else study.with_taus(store), figures)
+    needs = [need for part in parts for need in part.needs]
+    if any(need in CHOOSING for need in needs):
+        tau = min(study.profile.taus)
+        heuristic = study.readings.heuristic_tau or tau
+        any_tau = replace(study, taus=dict.fromkeys(study.environments, tau), heuristic_tau=heuristic)
+        parts = parts_of(any_tau if missing(scan, store) else with_choices(study, needs, store), figures)
     every = scan + [job for part in parts for job in part.jobs(scan=False)]
     total = work_in(missing(every, JobMemory()), study.plume)
     return total, total - work_in(missing(every, store), study.plume)
@@ -112,12 +127,13 @@ def reproduce(
     start = time.perf_counter()
     say = say or (lambda text: None)
     account, parts = Account(), parts_of(study, figures)
-    for threshold in study.environments.values():  # bad input is found before any work is done
-        study.plume.starts(threshold, study.world)
-    if scan := [job for part in parts for job in part.jobs(scan=True)]:
+    require_starts(study)
+    needs = [need for part in parts for need in part.needs]
+    if any(need in CHOOSING for need in needs):
         say("choosing tau")
+        scan = [job for part in parts for job in part.jobs(scan=True)]
         execute(scan, study.plume, store, engine, progress, account)
-        parts = parts_of(study.with_taus(store), figures)
+        parts = parts_of(with_choices(study, needs, store), figures)
     say("training and evaluating")
     execute([job for part in parts for job in part.jobs(scan=False)], study.plume, store, engine, progress, account)
     say("collecting datasets")

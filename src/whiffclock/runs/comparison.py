@@ -28,10 +28,10 @@ from whiffclock.runs.kinds import CastAndSurge, Evaluate, Given, HeuristicTwoQ, 
 if TYPE_CHECKING:
     import xarray as xr
 
-#: The one tau of the 2Q^h agents, which are never retrained.
-HEURISTIC_TAU = 10
 #: What policies of one ensemble may differ in, or what follows from the rest.
-_OF_ONE_AGENT = {"seed", "version", "origin", "plume_origin", "environment", "episodes_played", "found", "searched_at"}
+_OF_ONE_AGENT = {
+    "seed", "version", "origin", "plume_origin", "environment", "episodes_played", "kept_at", "found", "searched_at",
+}  # fmt: skip
 
 
 def best(evaluations: Sequence[Evaluation]) -> int:

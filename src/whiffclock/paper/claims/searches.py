@@ -105,18 +105,23 @@ def _beats_cast(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -
 @evidence("C2")
 def _near_bayes(data: ds.Datasets, margins: Margins, rng: np.random.Generator) -> Evidence:
     scale = GapScale(data, rng)
-    bayes, single = own(data, ds.BAYES, "strata", metric="G", agent=0), own(data, ds.SINGLE, "strata", metric="G")
-    odd = data.searches["stratum"] % 2 == 1
+    single, odd = own(data, ds.SINGLE, "strata", metric="G"), data.searches["stratum"] % 2 == 1
+    parts: list[Part] = []
+    also: dict[str, Any] = {}
 
-    def lead(half: xr.DataArray) -> xr.DataArray:
-        """Lead over the agent that is best on one half of the strata."""
+    def rival(half: xr.DataArray) -> xr.DataArray:
+        """G of the agent that is best on one half of the strata."""
         best = single.where(half).mean("stratum").fillna(-np.inf).idxmax("agent").astype(np.int64)
-        return bayes - _sampled(data, ds.SINGLE).sel(agent=best).drop_vars("agent")
+        return _sampled(data, ds.SINGLE).sel(agent=best).drop_vars("agent")
 
-    leads = each(lead(odd).where(~odd, lead(~odd)), "stratum")
-    chosen = {name: over_strata(one, scale.strata) for name, one in leads.items()}
-    parts = [scale.part(name, name, lead, margins["lead"]) for name, lead in chosen.items()]
-    return Evidence(parts, {"G of the Bayesian agent": each(bayes.mean("stratum"))} | scale.also)
+    published = ds.PUBLISHED in data.searches["kind"] and own(data, ds.PUBLISHED, "mean").notnull().any()
+    for kind, words in {ds.BAYES: "", **({ds.PUBLISHED: ", published sampling"} if published else {})}.items():
+        bayes = own(data, kind, "strata", metric="G", agent=0)
+        leads = each((bayes - rival(odd)).where(~odd, bayes - rival(~odd)), "stratum")
+        chosen = {name: over_strata(one, scale.strata) for name, one in leads.items()}
+        parts += [scale.part(f"{name}{words}", name, lead, margins["lead"]) for name, lead in chosen.items()]
+        also[f"G of the Bayesian agent{words}"] = each(bayes.mean("stratum"))
+    return Evidence(parts, also | scale.also)
 
 
 @evidence("C3")
