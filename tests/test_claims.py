@@ -17,7 +17,7 @@ from rich.console import Console
 from scipy.special import ndtri
 
 from whiffclock.paper.claims import CLAIMS, add_claims, claims_json, evidence, judge, resampling
-from whiffclock.paper.claims.__main__ import with_table
+from whiffclock.paper.claims.__main__ import with_tables
 from whiffclock.paper.claims.recoveries import Histories
 from whiffclock.paper.claims.resampling import (
     Draws,
@@ -683,7 +683,7 @@ def test_the_documentation_states_every_claim_as_it_is_judged():
     text = DOCUMENTATION.read_text()
     for claim in CLAIMS.values():
         assert f"| {claim.id} | {claim.statement} ({claim.place}) | {claim.statistic} | {claim.resampled}; " in text
-    assert with_table(text) == text
+    assert with_tables(text) == text
 
 
 def test_the_table_in_the_documentation_is_written_from_the_file(tmp_path, monkeypatch):
@@ -691,5 +691,5 @@ def test_the_table_in_the_documentation_is_written_from_the_file(tmp_path, monke
     text = DOCUMENTATION.read_text()
     page.write_text(text.replace("| C5 | The sparser", "| C5 | The drier"))
     monkeypatch.setattr(sys, "argv", ["claims", str(page)])
-    runpy.run_path(inspect.getfile(with_table), run_name="__main__")
+    runpy.run_path(inspect.getfile(with_tables), run_name="__main__")
     assert page.read_text() == text

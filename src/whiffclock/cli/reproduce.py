@@ -29,7 +29,7 @@ ReadingOptions = Annotated[Readings, OptionGroup(_SPECS, only=_NAMES, panel="Rea
 def reproduce(
     *,
     profile: Annotated[
-        str, "quick, standard, paper or deep: 2, 10, 40 or 190 minutes on two cores.", OptionSpec("NAME")
+        str, "quick, standard, paper or deep: 2, 10, 40 or 80 minutes on two cores.", OptionSpec("NAME")
     ] = "quick",
     only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1,b1.", OptionSpec("IDS")] = None,
     plume: opt.PlumeFile,
