@@ -88,10 +88,9 @@ def _show(found: "Verdict", beside: "Mapping[str, Verdict]") -> None:
         for label, part in parts.items():
             numbers = estimate(part["value"], part["low"], part["high"])
             add_row(table, label, numbers, part["required"], styled(part["outcome"]), agents_in_words(part["needs"]))
-            for name, other in part["beside"].items():
-                add_row(table, f"  {name}", estimate(other["value"], other["low"], other["high"]), "", "", "")
         opt.out.print(table)
-    for name, value in found.details["also"].items():
+    beside_it = {label: part["beside"] for label, part in parts.items() if part["beside"]}
+    for name, value in (beside_it | found.details["also"]).items():
         opt.out.print(Padding(Text(f"{name}: {in_words(value)}"), (0, 0, 0, 1)))
 
 

@@ -15,8 +15,8 @@ deep      1,348   3,000,001  3,597 million  80 min
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau have fewer episodes, a few others twice as many; a training of any length keeps the shape of
-the schedules. ``deep``, whose results come with the package, has more agents where these decide a claim: 36 per kind, 16
-per tau, and 20 that are trained for twice the episodes. In the folder of a ``paper`` run it continues that run.
+the schedules. ``deep``, whose results come with the package, has more agents where these decide a claim: 36 per kind,
+16 per tau, and 20 that are trained for twice the episodes. In the folder of a ``paper`` run it continues that run.
 """
 
 import tomllib

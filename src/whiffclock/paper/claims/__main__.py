@@ -1,13 +1,12 @@
 """``python -m whiffclock.paper.claims docs/claims.md``: write the tables of claims and of the full run's results."""
 
-import math
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from whiffclock.paper.claims.table import markdown
-from whiffclock.paper.claims.verdict import Verdict
+from whiffclock.paper.claims.verdict import Verdict, agents_in_words
 from whiffclock.paper.reference import reference_verdicts
 from whiffclock.paper.tables import estimate
 
@@ -35,14 +34,8 @@ def _rows(found: Verdict) -> Iterator[tuple[str, ...]]:
     for label, part in shown.items():
         of = "" if len(shown) == len(parts) else f"weakest of {len(parts)}: "
         numbers = estimate(part["value"], part["low"], part["high"])
-        yield (*names, f"{of}{label}", numbers, part["required"], part["outcome"], _agents(part["needs"]))
+        yield (*names, f"{of}{label}", numbers, part["required"], part["outcome"], agents_in_words(part["needs"]))
         names = ("", "")
-
-
-def _agents(needed: float) -> str:
-    if math.isnan(needed):
-        return ""
-    return f"about {needed:,.0f}" if needed <= 1000 else "more than 1,000"
 
 
 if __name__ == "__main__":
