@@ -231,6 +231,10 @@ def _memories(data: ds.Datasets) -> Variables:
     return _columns(found["mean"], "metric", _METRICS) | {"family": found["family"], "states": found["states"]}
 
 
+def _arrivals(data: ds.Datasets) -> Variables:
+    return {"f+": data.searches["arrived_from"].rename(trained="environment")}
+
+
 def _curves(data: ds.Datasets) -> Variables:
     return _columns(data["setting"]["curve"].rename(trained="environment"), "column", ("episode", "G"))
 
@@ -260,6 +264,7 @@ TABLES = {
     "s3": Table("one row per agent of the scan of tau", _scan),
     "s4": Table("recovery paths: one row per agent, mode and step", _paths),
     "s5": Table("one row per single-Q agent and start of training", _geometry([*ds.CONDITIONS.values()], mode=ds.MODE)),
+    "s6": Table("single-Q agents: one row per environment and start cell", _arrivals),
     "b1": Table("one row per agent, in the environment of its training", _performance),
     "b2": Table("one row per program", _memories),
     "b3": Table("one row per agent and mode", _geometry()),
