@@ -28,8 +28,8 @@ from whiffclock.memory import Memory, clock
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.plume.builtin import builtin_plume
-from whiffclock.plume.files import read_plume
-from whiffclock.plume.writing import write_plume
+from whiffclock.plume.reading.files import read_plume
+from whiffclock.plume.reading.writing import write_plume
 from whiffclock.pomdp.gridsearch import GridVectors
 from whiffclock.runs.engine import cores, run_jobs
 from whiffclock.world.starts import make_starts

@@ -18,7 +18,7 @@ from whiffclock.evaluation import evaluate
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings
 from whiffclock.path_metrics import GEOMETRY as METRICS
 from whiffclock.path_metrics import geometry
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.reading.files import write_plume
 from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.recovery import BranchSettings, blank_probability, follow_return, forced_blanks

@@ -14,7 +14,7 @@ from whiffclock.plume import Plume
 from whiffclock.plume.builtin import builtin_plume
 from whiffclock.plume.calibration import CrosswindProfile, Target, calibrate, map_error, map_sorted, read_target
 from whiffclock.plume.durations import complete_runs
-from whiffclock.plume.files import read_plume, write_plume
+from whiffclock.plume.reading.files import read_plume, write_plume
 from whiffclock.plume.toy import toy_plume
 
 MAPS = Path(__file__).parents[2] / "shared" / "data" / "plume" / "whiff_probability_4x27x123.npy"
@@ -157,7 +157,7 @@ def test_a_table_becomes_a_map():
 
 
 def test_large_fields_are_refused(dns, tmp_path, monkeypatch, plume):
-    monkeypatch.setattr("whiffclock.plume.files.LOAD_BYTES", 1)
+    monkeypatch.setattr("whiffclock.plume.reading.files.LOAD_BYTES", 1)
     write_plume(plume, tmp_path / "a.nc")
     with pytest.raises(InputError, match="too large to be calibrated"):
         calibrate(read_plume(tmp_path / "a.nc"), dns)

@@ -15,7 +15,7 @@ from command import whiffclock as run
 from whiffclock.archive import write_npz
 from whiffclock.cli.train import at_the_end
 from whiffclock.environments import PAPER
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.reading.files import write_plume
 
 WHIFFCLOCK = [sys.executable, "-c", "from whiffclock.cli import main; main()"]
 

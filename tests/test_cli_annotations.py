@@ -26,7 +26,7 @@ from whiffclock.params import (
     WorldSettings,
     require,
 )
-from whiffclock.plume.layouts import ReadSettings
+from whiffclock.plume.reading.layouts import ReadSettings
 from whiffclock.plume.simulate.recipe import SimulationSettings
 from whiffclock.pomdp.settings import SolverSettings
 

@@ -11,7 +11,7 @@ from command import whiffclock
 from whiffclock.drawing import pictures
 from whiffclock.drawing.plume.page import outline
 from whiffclock.plume.calibration import FIRST, calibrate, read_target
-from whiffclock.plume.files import read_plume, write_plume
+from whiffclock.plume.reading.files import read_plume, write_plume
 from whiffclock.plume.statistics import plume_statistics
 from whiffclock.plume.toy import toy_plume
 

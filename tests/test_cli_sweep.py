@@ -16,7 +16,7 @@ import xarray as xr
 import whiffclock as wc
 from whiffclock.archive import ends_with_digest
 from whiffclock.cli import main
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.reading.files import write_plume
 from whiffclock.runs.sweep import Sweep
 from whiffclock.runs.sweepfile import known_settings
 

@@ -22,7 +22,7 @@ from whiffclock.archive import write_npz
 from whiffclock.evaluation import evaluate
 from whiffclock.params import EvaluationSettings, InputError
 from whiffclock.plume import Plume
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.reading.files import write_plume
 from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.gridsearch import GridSearch
 from whiffclock.pomdp.solver import SolverSettings, solve

@@ -30,7 +30,7 @@ from whiffclock.netcdf import write_dataset
 from whiffclock.paper.dataset import Datasets
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings
 from whiffclock.plume.calibration import read_target
-from whiffclock.plume.files import read_plume, write_plume
+from whiffclock.plume.reading.files import read_plume, write_plume
 from whiffclock.policy import TablePolicy
 from whiffclock.recovery import BranchSettings
 from whiffclock.runs.jobs import JobFolder, run

@@ -20,8 +20,8 @@ from whiffclock.paper.dataset import MINUS, PLUS, TWO, Datasets
 from whiffclock.paper.figures import FIGURES, drawing, picture
 from whiffclock.params import InputError, LearningSettings, WorldSettings
 from whiffclock.plume import Plume
-from whiffclock.plume.files import read_plume, write_plume
 from whiffclock.plume.plume import looks_like_dns
+from whiffclock.plume.reading.files import read_plume, write_plume
 from whiffclock.runs.kinds import Train
 
 OWN = {"low": 0.5, "high": 2.0}

@@ -17,7 +17,7 @@ from whiffclock.params import (
     require_memory,
     require_range,
 )
-from whiffclock.plume.layouts import ReadSettings
+from whiffclock.plume.reading.layouts import ReadSettings
 from whiffclock.plume.simulate.recipe import FlowSettings, OdorSettings, SimulationSettings
 from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.settings import SolverSettings

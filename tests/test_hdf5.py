@@ -8,7 +8,7 @@ import pytest
 
 from whiffclock.params import InputError
 from whiffclock.plume import Plume
-from whiffclock.plume.files import read_plume
+from whiffclock.plume.reading.files import read_plume
 
 FIELD = np.random.default_rng(3).random((60, 8, 5)).astype("f4")
 

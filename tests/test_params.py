@@ -21,7 +21,7 @@ import whiffclock.pomdp.solver  # noqa: F401  (the settings below are found by t
 from whiffclock.paper.profiles import PROFILES, Profile
 from whiffclock.params import BayesSettings, EvaluationSettings, InputError, LearningSettings, Settings, WorldSettings
 from whiffclock.plume.calibration import CrosswindProfile, Target
-from whiffclock.plume.layouts import ReadSettings
+from whiffclock.plume.reading.layouts import ReadSettings
 from whiffclock.plume.simulate.recipe import FlowSettings, SimulationSettings
 from whiffclock.recovery import BranchSettings
 from whiffclock.runs.engine import EngineSettings

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from whiffclock.cli import app
 from whiffclock.params import InputError
-from whiffclock.plume.files import read_plume, write_plume
+from whiffclock.plume.reading.files import read_plume, write_plume
 
 COMMAND = CliRunner()
 

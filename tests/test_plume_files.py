@@ -14,10 +14,11 @@ import zarr
 
 from whiffclock.archive import write_npz
 from whiffclock.params import InputError
-from whiffclock.plume import Plume, files
-from whiffclock.plume.containers import VARIABLE
-from whiffclock.plume.files import ReadSettings, read_plume, write_plume
-from whiffclock.plume.layouts import LAYOUTS, PAPER_SHAPE, Layout, grid_axes, named_axes, shape_axes
+from whiffclock.plume import Plume
+from whiffclock.plume.reading import files
+from whiffclock.plume.reading.containers import VARIABLE
+from whiffclock.plume.reading.files import ReadSettings, read_plume, write_plume
+from whiffclock.plume.reading.layouts import LAYOUTS, PAPER_SHAPE, Layout, grid_axes, named_axes, shape_axes
 from whiffclock.plume.toy import toy_plume
 
 FIELD = np.random.default_rng(0).random((30, 12, 7)).astype(np.float32)
@@ -164,7 +165,7 @@ def test_smoke_loses_the_mean_of_its_first_200_frames(tmp_path):
 @pytest.mark.parametrize("in_file", [False, True])
 @pytest.mark.parametrize("method", ["mean", "point"])
 def test_a_field_is_what_its_settings_say(tmp_path, monkeypatch, in_file, method):
-    monkeypatch.setattr("whiffclock.plume.files.READ_BYTES", 1000)  # a few snapshots per read
+    monkeypatch.setattr("whiffclock.plume.reading.files.READ_BYTES", 1000)  # a few snapshots per read
     if in_file:
         monkeypatch.setattr(files, "LOAD_BYTES", 0)
     np.save(tmp_path / "f.npy", TYX)

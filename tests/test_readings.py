@@ -34,7 +34,7 @@ from whiffclock.paper.readings.table import (
 )
 from whiffclock.paper.reproduce import reproduce
 from whiffclock.params import InputError, LearningSettings
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.reading.files import write_plume
 from whiffclock.progress import Bar
 from whiffclock.runs.jobs import JobMemory, run, threads
 from whiffclock.runs.kinds import Train

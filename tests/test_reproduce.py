@@ -46,7 +46,7 @@ from whiffclock.paper.profiles import PROFILES, Profile
 from whiffclock.paper.reproduce import needs_of, outlook, parse_figures, reproduce
 from whiffclock.params import EvaluationSettings, InputError
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS, geometry
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.reading.files import write_plume
 from whiffclock.progress import Bar
 from whiffclock.recovery import recovery_path
 from whiffclock.runs import kinds

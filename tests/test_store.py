@@ -18,7 +18,7 @@ from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import InputError, LearningSettings
 from whiffclock.plume import Plume
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.reading.files import write_plume
 from whiffclock.policy import TablePolicy
 from whiffclock.runs.jobs import JobFolder, execute, threads
 from whiffclock.runs.jobs import run as result_of

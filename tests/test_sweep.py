@@ -13,7 +13,7 @@ from whiffclock.evaluation import METRICS
 from whiffclock.memory import clock, window
 from whiffclock.netcdf import write_dataset
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.reading.files import write_plume
 from whiffclock.runs.jobs import JobFolder, run, threads
 from whiffclock.runs.kinds import Evaluate, Train
 from whiffclock.runs.sweep import Sweep, estimate, training

@@ -19,8 +19,8 @@ from whiffclock.disk import leftovers, require_writable, temporary_place, write_
 from whiffclock.evaluation import evaluate
 from whiffclock.memory import clock
 from whiffclock.params import EvaluationSettings, InputError
-from whiffclock.plume.files import read_plume
-from whiffclock.plume.writing import write_plume
+from whiffclock.plume.reading.files import read_plume
+from whiffclock.plume.reading.writing import write_plume
 from whiffclock.policy import TablePolicy
 
 WHIFFCLOCK = (sys.executable, "-m", "whiffclock")
@@ -218,7 +218,7 @@ def test_a_process_that_is_killed_between_two_steps_loses_at_most_the_new_folder
 KILLED_BETWEEN = """
 import os, sys
 from pathlib import Path
-from whiffclock.plume.files import read_plume, write_plume
+from whiffclock.plume.reading.files import read_plume, write_plume
 path, keep = Path(sys.argv[1]), os.replace
 os.replace = lambda a, b: os._exit(9) if b == path else keep(a, b)
 write_plume(read_plume(path).split()[0], path)

@@ -25,8 +25,8 @@ from whiffclock.params import (
     require,
 )
 from whiffclock.plume import Plume
-from whiffclock.plume import files as plume_files
-from whiffclock.plume.layouts import ReadSettings
+from whiffclock.plume.reading import files as plume_files
+from whiffclock.plume.reading.layouts import ReadSettings
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.progress import Bar, solver_report
@@ -62,7 +62,7 @@ def read_plume(path: Path | str, **settings: Any) -> Plume:
         The file.
     **settings
         What the file does not say, such as ``axes="tyx"`` or ``source=(0, 13)``; see
-        :class:`whiffclock.plume.layouts.ReadSettings`.
+        :class:`whiffclock.plume.reading.layouts.ReadSettings`.
 
     Returns
     -------

@@ -23,7 +23,7 @@ from whiffclock.agents.qlearning import Task, train
 from whiffclock.memory import clock, window
 from whiffclock.netcdf import write_dataset
 from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, WorldSettings
-from whiffclock.plume.files import write_plume
+from whiffclock.plume.reading.files import write_plume
 from whiffclock.plume.simulate.recipe import SimulationSettings
 from whiffclock.plume.toy import toy_plume
 from whiffclock.pomdp.blocks import BlockModel, to_pieces, worst_value

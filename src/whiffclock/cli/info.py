@@ -168,7 +168,7 @@ def _first(facts: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
 
 def plume_facts(file: Path) -> dict[str, Any]:
     """Facts about a plume: grid, source, whiffs per environment."""
-    from whiffclock.plume.files import read_plume
+    from whiffclock.plume.reading.files import read_plume
 
     plume = read_plume(file)
     snapshots, length, width = plume.field.shape

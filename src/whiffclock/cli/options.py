@@ -19,7 +19,7 @@ from whiffclock.environments import Environments, parse_environments
 from whiffclock.escapes import escaped
 from whiffclock.formatting import plainly
 from whiffclock.params import InputError, WorldSettings, require
-from whiffclock.plume.layouts import ReadSettings
+from whiffclock.plume.reading.layouts import ReadSettings
 from whiffclock.progress import Bar
 from whiffclock.runs.engine import EngineError, EngineSettings
 from whiffclock.terminal import Terminal
@@ -62,7 +62,8 @@ def require_new(path: Path | None, force: bool) -> None:
 
 def read_plume(path: Path | None, settings: ReadSettings) -> "Plume":
     """The plume in a file, or the built-in one, which takes no settings."""
-    from whiffclock.plume import builtin, files
+    from whiffclock.plume import builtin
+    from whiffclock.plume.reading import files
 
     if path is not None:
         return files.read_plume(path, settings)

@@ -13,7 +13,7 @@ import numpy as np
 from whiffclock.environments import NONE, PAPER, Environments
 from whiffclock.formatting import plainly
 from whiffclock.params import InputError, WorldSettings, cut_at, require, require_memory, require_threshold
-from whiffclock.plume.layouts import named_axes
+from whiffclock.plume.reading.layouts import named_axes
 from whiffclock.plume.whiffs import Field, Whiffs, single, start_cells, threshold_field, time_chunks
 
 #: Longest origin of a plume.

@@ -30,7 +30,7 @@ from whiffclock.memory import parse_memory
 from whiffclock.params import EvaluationSettings, InputError, LearningSettings, Settings, WorldSettings, require
 from whiffclock.plume import Plume
 from whiffclock.plume.builtin import builtin_plume
-from whiffclock.plume.files import read_plume
+from whiffclock.plume.reading.files import read_plume
 from whiffclock.runs.jobs import ONE_THREAD, Engine, Job, JobStore, Tick, execute, missing, run, work_in
 from whiffclock.runs.kinds import Evaluate, Train
 from whiffclock.runs.sweepfile import BUILTIN, CLASSES, NO_TAU, OWN, Grid, memory_settings, read_sweep

@@ -32,7 +32,7 @@ def calibrate(
     from whiffclock.formatting import nan_to_null
     from whiffclock.plume.calibration import before_and_after, read_target
     from whiffclock.plume.calibration import calibrate as run
-    from whiffclock.plume.files import write_plume
+    from whiffclock.plume.reading.files import write_plume
 
     raw, out = read_and_written(files, force)
     wanted = read_target(target)

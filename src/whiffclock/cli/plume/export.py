@@ -12,7 +12,7 @@ from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.plume import plume_app
 from whiffclock.params import InputError, require
-from whiffclock.plume.layouts import ReadSettings
+from whiffclock.plume.reading.layouts import ReadSettings
 
 
 def parse_frames(text: str | None) -> tuple[int, int | None]:
@@ -65,7 +65,7 @@ def export(
 
     Example: whiffclock plume export recording.h5 small.npz --downsample 4
     """
-    from whiffclock.plume.files import write_plume
+    from whiffclock.plume.reading.files import write_plume
 
     raw, target = read_and_written(files, force)
     first, end = parse_frames(frames)

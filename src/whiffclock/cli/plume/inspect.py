@@ -11,7 +11,7 @@ from whiffclock.cli.plume import plume_app
 from whiffclock.environments import PAPER
 from whiffclock.formatting import plainly
 from whiffclock.params import require
-from whiffclock.plume.layouts import ReadSettings
+from whiffclock.plume.reading.layouts import ReadSettings
 
 if TYPE_CHECKING:
     from whiffclock.plume import Plume

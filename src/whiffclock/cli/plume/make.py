@@ -80,7 +80,7 @@ def require_target(out: Path, force: bool) -> None:
 
 def write(plume: "Plume", out: Path) -> None:
     """Write a plume and print its origin and size."""
-    from whiffclock.plume.files import write_plume
+    from whiffclock.plume.reading.files import write_plume
 
     write_plume(plume, out)
     snapshots, length, width = plume.field.shape

@@ -17,7 +17,8 @@ _MOST_PARTS = 8
 def with_tables(text: str) -> str:
     """The text with its tables replaced by the current ones."""
     for first, table in (("claim,", markdown()), ("verdict \\|", results(reference_verdicts().values()))):
-        text = re.sub(rf"^\| \| {first}.*\n(\|.*\n)*", lambda _, new=table: new, text, count=1, flags=re.MULTILINE)
+        plain = table.replace("\\", r"\\")
+        text = re.sub(rf"^\| \| {first}.*\n(\|.*\n)*", plain, text, count=1, flags=re.MULTILINE)
     return text
 
 

@@ -25,11 +25,11 @@ from whiffclock.disk import naming, reading, require_file, require_plausible
 from whiffclock.environments import Environments
 from whiffclock.formatting import plainly
 from whiffclock.params import InputError, require
-from whiffclock.plume.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
-from whiffclock.plume.layouts import ReadSettings
 from whiffclock.plume.plume import Plume
+from whiffclock.plume.reading.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
+from whiffclock.plume.reading.layouts import ReadSettings
+from whiffclock.plume.reading.writing import write_plume
 from whiffclock.plume.whiffs import Field
-from whiffclock.plume.writing import write_plume
 
 __all__ = ["ReadSettings", "read_plume", "write_plume"]
 

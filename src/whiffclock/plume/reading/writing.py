@@ -18,8 +18,8 @@ from whiffclock import __version__
 from whiffclock.archive import DIGEST, append_digest, write_npz
 from whiffclock.disk import first_line, put_in_place, temporary_place
 from whiffclock.params import InputError, require
-from whiffclock.plume.containers import VARIABLE, described, is_zarr
 from whiffclock.plume.plume import Plume
+from whiffclock.plume.reading.containers import VARIABLE, described, is_zarr
 from whiffclock.plume.whiffs import time_chunks
 
 #: Disk space for the overhead of a format.

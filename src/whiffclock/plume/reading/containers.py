@@ -16,7 +16,7 @@ from whiffclock.disk import reading
 from whiffclock.environments import NONE, parse_environments
 from whiffclock.hdf5 import DEEPEST, require_hdf5
 from whiffclock.params import require
-from whiffclock.plume.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
+from whiffclock.plume.reading.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
 #: Name of the field in our own files.
 VARIABLE = "concentration"

@@ -1,0 +1,1 @@
+"""Plumes from files of all kinds, and back."""
