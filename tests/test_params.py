@@ -195,7 +195,7 @@ def test_numbers_of_numpy_and_whole_floats_become_plain(kind, name, value, plain
         (WorldSettings, {"end_of_record": 3}, "end_of_record is 3; it must be 'wrap' or 'avoid'."),
         (BayesSettings, {"floor": 0.5}, "The floor is 0.5; it must lie between 0 and 0.5."),
         (ReadSettings, {"source": (1, 2, 3)}, "source is (1, 2, 3); it must be a sequence of 2 whole numbers or None."),
-        (ReadSettings, {"environments": 3}, "environments is 3; it must be a dictionary of numbers or None."),
+        (ReadSettings, {"environments": 3}, "environments is 3; it must be a dictionary of numbers or 'auto' or None."),
         (ReadSettings, {"background": -1}, "background is -1; it must be 0 or more."),
         (EngineSettings, {"workers": -1}, "--workers is -1; it must lie between 1 and 1024."),
         (EngineSettings, {"scheduler": 8786}, "scheduler is 8786; it must be a text or None."),

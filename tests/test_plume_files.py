@@ -369,8 +369,8 @@ def lossy(folder):
         (lambda d: hdf5(d / "short.mat", 512, frames=FIELD), {}, "background of the first 200"),
         (text, {}, "begins with 'version https://git-lfs"),
         (lambda d: text(d, b""), {}, "it is empty"),
-        (lambda d: text(d, b"\xff\xd8\xff\xe0"), {}, "bytes ff d8"),
-        (old_matlab, {}, "save it in MATLAB"),
+        (lambda d: text(d, b"\xff\xd8\xfe\xe0"), {}, "bytes ff d8"),
+        (old_matlab, {}, "no array with three dimensions"),
         (plain_folder, {}, "not a Zarr store"),
     ],
 )

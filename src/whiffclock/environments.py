@@ -4,10 +4,10 @@ They belong to a plume, not to the package. :data:`PAPER` are the four of the pa
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from whiffclock.formatting import plainly
 from whiffclock.params import InputError, checked, require, require_threshold
@@ -111,6 +111,34 @@ class Environments(Mapping[str, float]):
             raise InputError(f"{what} is {given!r}; it must be {choices}.") from error
         require_threshold(threshold)
         return threshold
+
+
+def numbered(thresholds: Sequence[float]) -> dict[str, float]:
+    """Thresholds by names that follow from their number.
+
+    One: dense. Two: dense, sparse. Three: dense, medium, sparse. Four: denser, dense, sparse, sparser. Five: denser,
+    dense, medium, sparse, sparser. More: level-1 and so on.
+    """
+    count, middle = len(thresholds), ("dense", "medium", "sparse")
+    few = {1: ("dense",), 2: ("dense", "sparse"), 3: middle, 4: ("denser", "dense", "sparse", "sparser")}
+    few[5] = ("denser", *middle, "sparser")
+    names = few.get(count) or [f"level-{i + 1}" for i in range(count)]
+    return dict(Environments(dict(zip(names, sorted(thresholds), strict=True))))
+
+
+def parse_thresholds(text: str) -> dict[str, float] | Literal["auto"]:
+    """Environments on the command line: ``"auto"``, numbers alone, or with names."""
+    if text == "auto":
+        return "auto"
+    return parse_environments(text) if "=" in text else numbered(parse_numbers(text, "--thresholds", "4,12,20,28"))
+
+
+def parse_numbers(text: str, option: str, example: str) -> tuple[float, ...]:
+    """``"4,12,20"`` to numbers."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"{option} is {text[:60]!r}; it must be numbers, such as {example}.") from error
 
 
 def parse_environments(text: str, what: str = "--environments") -> dict[str, float]:

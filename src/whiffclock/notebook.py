@@ -54,14 +54,14 @@ World = WorldSettings | Mapping[str, Any]
 
 
 def read_plume(path: Path | str, **settings: Any) -> Plume:
-    """Read a plume from a file: .npy, .npz, HDF5, MATLAB v7.3, NetCDF or Zarr.
+    """Read a plume from a film, pictures, a table or an array in a file of nearly any kind.
 
     Parameters
     ----------
     path
-        The file.
+        The file, a folder of pictures, or a settings file (.toml) that names it.
     **settings
-        What the file does not say, such as ``axes="tyx"`` or ``source=(0, 13)``; see
+        What the file and its settings file do not say, such as ``axes="tyx"`` or ``source=(0, 13)``; see
         :class:`whiffclock.plume.reading.layouts.ReadSettings`.
 
     Returns
@@ -76,7 +76,7 @@ def read_plume(path: Path | str, **settings: Any) -> Plume:
     >>> wc.read_plume("field.npy", source=(0, 4))
     Plume(50 snapshots of 20 x 9 cells, source (0, 4), field.npy...)
     """
-    return plume_files.read_plume(path_of(path), ReadSettings(**settings))
+    return plume_files.read_plume(path_of(path), ReadSettings(**settings), settings.keys())
 
 
 def load_policy(path: Path | str) -> Policy:

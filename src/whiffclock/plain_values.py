@@ -24,7 +24,7 @@ def fit_of(kind: Any) -> tuple[Fit, str]:
         return _SIMPLE[kind]
     if get_origin(kind) is Literal:
         *others, last = map(repr, parts)
-        return partial(_one_of, parts), f"{', '.join(others)} or {last}"
+        return partial(_one_of, parts), f"{', '.join(others)} or {last}" if others else last
     if get_origin(kind) in (Union, UnionType):
         fits, words = zip(*map(fit_of, parts), strict=True)
         return partial(_first_fit, fits), " or ".join(words)

@@ -6,6 +6,7 @@ becomes the options of its fields, in a panel of their own in the help; the comm
 
 import shlex
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -18,6 +19,7 @@ from whiffclock.formatting import plainly
 
 #: Parameters as typer sees them, and a function from all given values to the value of this part.
 Part = tuple[list[Parameter], Callable[[dict[str, Any]], Any]]
+_GIVEN: ContextVar[frozenset[str]] = ContextVar("given options", default=frozenset())
 _METAVARS = {int: "N", int | None: "N", float: "X", float | None: "X", str: "NAME", list[str] | None: "NAME"}
 
 
@@ -70,12 +72,19 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     parameters, make = _together(command, parts)
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(*, context: typer.Context, **given: Any) -> None:
+        _GIVEN.set(frozenset(name for name in given if str(context.get_parameter_source(name)).endswith("COMMANDLINE")))
         make(given)
 
+    parameters = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context), *parameters]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def given_options() -> frozenset[str]:
+    """The names of the options and arguments that were given to the command that runs."""
+    return _GIVEN.get()
 
 
 def _together(whole: Callable[..., Any], parts: Mapping[str, Part]) -> Part:

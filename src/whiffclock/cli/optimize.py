@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from whiffclock.plume import Plume
     from whiffclock.policy import TablePolicy
 
-Field = Annotated[opt.PlumeSettings, OptionGroup(only=("plume", "source", "environments"))]
+Field = Annotated[opt.PlumeSettings, OptionGroup(only=("plume", *opt.READ_SPECS))]
 
 
 @app.command()

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from json import dumps
 from pathlib import Path
@@ -13,9 +13,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from whiffclock.cli.annotations import OptionGroup, OptionSpec, changed_options
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, changed_options, given_options
 from whiffclock.disk import require_replaceable, require_writable
-from whiffclock.environments import Environments, parse_environments
+from whiffclock.environments import Environments, parse_numbers, parse_thresholds
 from whiffclock.escapes import escaped
 from whiffclock.formatting import plainly
 from whiffclock.params import InputError, WorldSettings, require
@@ -66,12 +66,19 @@ def read_plume(path: Path | None, settings: ReadSettings) -> "Plume":
     from whiffclock.plume.reading import files
 
     if path is not None:
-        return files.read_plume(path, settings)
+        with progress_bar("snapshots") as bar:
+            return files.read_plume(path, settings, _given_settings(settings), bar)
     require(settings.source is None, "The built-in plume has a source of its own; --source needs a plume file.")
-    plain = settings == ReadSettings(environments=settings.environments)
+    plain = replace(settings, environments=None, whiff_probability=None) == ReadSettings()
     require(plain, "Options such as --crop need a plume file; the built-in plume takes none.")
-    plume, given = builtin.builtin_plume(), settings.environments
-    return plume if given is None else plume.with_environments(given)
+    return files.in_environments(builtin.builtin_plume(), settings)
+
+
+def _given_settings(settings: ReadSettings) -> set[str]:
+    """The settings that are not at their defaults, or were given on the command line all the same."""
+    defaults, options = ReadSettings(), given_options()
+    names = [f.name for f in fields(settings)]
+    return {name for name in names if name in options or getattr(settings, name) != getattr(defaults, name)}
 
 
 def parse_whole_numbers(text: str, option: str, example: str) -> tuple[int, ...]:
@@ -105,8 +112,14 @@ WORLD_SPECS = {"start_threshold": OptionSpec("C|own|sparsest", parse_start, note
 World = Annotated[WorldSettings, OptionGroup(WORLD_SPECS)]
 Engine = Annotated[EngineSettings, OptionGroup({"scheduler": OptionSpec("ADDRESS|FILE")})]
 SOURCE_SPEC = OptionSpec("X,Y", partial(parse_whole_numbers, option="--source", example="0,13"))
-READ_SPECS = {"source": SOURCE_SPEC, "environments": OptionSpec("NAME=C,NAME=C", parse_environments)}
-Source = Annotated[ReadSettings, OptionGroup(READ_SPECS, only=("source", "environments"), panel="Plume")]
+READ_SPECS = {
+    "source": SOURCE_SPEC,
+    "environments": OptionSpec("NAME=C,NAME=C|C,C|auto", parse_thresholds, short="--thresholds"),
+    "whiff_probability": OptionSpec(
+        "P,P", partial(parse_numbers, option="--whiff-probability", example=".2,.1,.05,.02")
+    ),
+}
+Source = Annotated[ReadSettings, OptionGroup(READ_SPECS, only=tuple(READ_SPECS), panel="Plume")]
 
 
 @dataclass(frozen=True)
@@ -137,7 +150,8 @@ def say_next(*words: str | Path, options: str = "") -> None:
 def hint(*words: str | Path, plume: PlumeSettings, world: WorldSettings) -> None:
     """Print the command that comes next; what was trained on one part of the record is tested on the other."""
     part = {"train": "test", "test": "train", "all": "all"}[plume.part]
-    named = {"environments": Environments(plume.reading.environments or {}).text}
+    known = plume.reading.environments
+    named = {"environments": known if isinstance(known, str) else Environments(known or {}).text}
     options = changed_options(plume, part=part) + changed_options(plume.reading, **named) + changed_options(world)
     say_next(*words, options=options)
 

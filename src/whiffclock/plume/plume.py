@@ -48,6 +48,8 @@ class Plume:
     held_out_from: str = ""  # fingerprint of the training part, where this is the test part of a split
     environments: Environments = NONE  # whiff thresholds with names; not part of the fingerprint
     part_of: str = ""  # fingerprint of the whole record, where this is a part of it
+    cell_mm: float | None = None  # size of a cell, if it is known; like the next not part of the fingerprint
+    frame_s: float | None = None  # time between snapshots
     highest: float = dataclasses.field(init=False)  # concentration
     fingerprint: str = dataclasses.field(init=False)  # changes with any value, and with the source
     records: dict[float, Whiffs] = dataclasses.field(default_factory=dict)  # whiffs by threshold, each made once
@@ -133,7 +135,7 @@ class Plume:
 
     def _between(self, first: int, end: int, role: str, held_out_from: str = "") -> Plume:
         origin = f"{self.origin}, {role} part: snapshots {first}:{end} of {self.field.shape[0]}"
-        whole = self.environments, self.fingerprint
+        whole = self.environments, self.fingerprint, self.cell_mm, self.frame_s
         return Plume(self.field[first:end], self.source, origin, held_out_from, *whole)
 
     def without_field(self) -> Plume:

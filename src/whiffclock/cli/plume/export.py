@@ -13,6 +13,7 @@ from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.cli.plume import plume_app
 from whiffclock.params import InputError, require
 from whiffclock.plume.reading.layouts import ReadSettings
+from whiffclock.plume.reading.settings_file import recording_of
 
 
 def parse_frames(text: str | None) -> tuple[int, int | None]:
@@ -38,7 +39,11 @@ _SPECS = {
     "axes": OptionSpec("tyx"),
     "crop": OptionSpec("X0:X1,Y0:Y1", parse_crop),
     "downsample": OptionSpec("N"),
-    "background": OptionSpec("N"),
+    "background": OptionSpec("median|first:N|none", str),
+    "mask": OptionSpec("FILE"),
+    "every": OptionSpec("N"),
+    "cell_mm": OptionSpec("MM"),
+    "frame_s": OptionSpec("S"),
     **opt.READ_SPECS,
 }
 Files = Annotated[
@@ -89,7 +94,7 @@ def read_and_written(files: list[Path], force: bool) -> tuple[Path | None, Path]
     raw, target = (None, files[0]) if len(files) == 1 else (files[0], files[1])
     endings = (".npy", ".npz", ".nc", ".zarr")
     require(target.suffix in endings, f"{target} has the ending {target.suffix!r}; it must be {', '.join(endings)}.")
-    other = raw is None or os.path.realpath(raw) != os.path.realpath(target)
+    other = raw is None or os.path.realpath(recording_of(raw)) != os.path.realpath(target)
     require(other, f"{target} is the file to read; write to another one.")
     opt.require_new(target, force)
     return raw, target

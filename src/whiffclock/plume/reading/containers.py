@@ -3,21 +3,26 @@
 What must be closed after reading is entered in ``files``.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, require_digest, require_npy
-from whiffclock.disk import reading
+from whiffclock.disk import reading, require_plausible
 from whiffclock.environments import NONE, parse_environments
 from whiffclock.hdf5 import DEEPEST, require_hdf5
-from whiffclock.params import require
+from whiffclock.params import POSITIVE, checked, require, require_memory
 from whiffclock.plume.reading.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
+_MATLAB_TYPES = {"double": "f8", "single": "f4"}
+_MATLAB_TYPES |= {f"{sign}int{8 * n}": f"{sign or 'i'}{n}" for sign in ("", "u") for n in (1, 2, 4, 8)}
+_UNITS = ("cell_mm", "frame_s")
+_Unit = Annotated[float, POSITIVE]
 #: Name of the field in our own files.
 VARIABLE = "concentration"
 
@@ -36,6 +41,9 @@ class Found:
     fingerprint: str | None = None
     others: Sequence[Path] = ()  # further files that the values are in
     environments: Mapping[str, float] = NONE
+    cell_mm: float | None = None
+    frame_s: float | None = None
+    streamed: bool = False  # frames are decoded one by one, so that their number needs no limit
 
 
 def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
@@ -50,7 +58,7 @@ def open_npy(path: Path, key: str | None, files: ExitStack) -> Found:
 def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
     """An archive: our own with field, source and origin, or any other with a key."""
     arrays = read_npz(path, "a plume file")
-    name = choose_key(path, key or "field", arrays)
+    name = choose_key(path, "field" if key is None and "field" in arrays else key, arrays)
     if name != "field":
         return Found(str(path), arrays[name], shape_axes(arrays[name].shape))
     if "fingerprint" in arrays:  # which does not cover the origin
@@ -59,12 +67,12 @@ def open_npz(path: Path, key: str | None, files: ExitStack) -> Found:
 
 
 def described(
-    origin: str, fingerprint: str, source: Sequence[int], version: str, environments: str = ""
+    origin: str, fingerprint: str, source: Sequence[int], version: str, more: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The attributes of our own files, with a digest of them: the fingerprint does not cover the origin."""
     about = {"origin": origin, "fingerprint": fingerprint, "source": [int(value) for value in source]}
     about["whiffclock_version"] = version
-    about |= {"environments": environments} if environments else {}
+    about |= more
     return about | {DIGEST: digest_of({name: np.array(value) for name, value in about.items()})}
 
 
@@ -73,8 +81,9 @@ def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
     missing = [name for name in ("origin", "fingerprint", "source", "whiffclock_version") if name not in found]
     require(not missing, f"it was written by whiffclock, and has no attribute {', '.join(missing)}.")
     origin, fingerprint, version = (str(found[name]) for name in ("origin", "fingerprint", "whiffclock_version"))
-    source, environments = np.atleast_1d(found["source"]).tolist(), str(found.get("environments", ""))
-    again = described(origin, fingerprint, source, version, environments)
+    more: dict[str, Any] = {name: float(found[name]) for name in _UNITS if name in found}
+    more |= {"environments": str(found["environments"])} if "environments" in found else {}
+    again = described(origin, fingerprint, np.atleast_1d(found["source"]).tolist(), version, more)
     require(found.get(DIGEST) in (None, again[DIGEST]), "its attributes do not agree with their digest.")  # older: none
     return again
 
@@ -90,6 +99,7 @@ def _source_and_origin(path: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
         known["source"] = tuple(int(value) for value in facts["source"])
     if text := str(facts.get("environments", "")):
         known["environments"] = parse_environments(text, f"{path}: the text of its environments")
+    known |= {name: checked(f"{path}: {name}", facts[name], _Unit) for name in _UNITS if name in facts}
     return known
 
 
@@ -101,6 +111,24 @@ class _Frames:
 
     def __getitem__(self, index: tuple[slice, ...]) -> np.ndarray:
         return np.stack([frame[index[1:]] for frame in self.frames[index[0]]])
+
+
+def open_matlab(path: Path, key: str | None, files: ExitStack) -> Found:
+    """MATLAB before v7.3: the array is read as a whole."""
+    from scipy.io import loadmat, whosmat
+
+    types = {name: np.dtype(_MATLAB_TYPES[kind]) for name, _, kind in whosmat(path) if kind in _MATLAB_TYPES}
+    shapes = {name: np.broadcast_to(types[name].type(0), shape) for name, shape, _ in whosmat(path) if name in types}
+    name = choose_key(path, key, shapes)
+    size = math.prod(shapes[name].shape) * types[name].itemsize
+    require_plausible(size, path, name)
+    require_memory(size, f"{path}: {name}")
+    values = np.asarray(loadmat(path, variable_names=[name])[name])
+    layout = known_layout(name)
+    background = layout.background if layout else 0
+    axes = layout.axes if layout else shape_axes(values.shape)
+    origin = f"{layout.about}, {path.name}" if layout else None
+    return Found(f"{path}: {name}", values, axes, None, background, origin=origin)
 
 
 def open_hdf5(path: Path, key: str | None, files: ExitStack) -> Found:

@@ -1,8 +1,9 @@
 """Plumes from files; the format of a file is found from its content.
 
-The steps from a stored array to ``c[t, x, y]`` are linear up to the last one: axis order, crop, downsampling, minus
-the background, times the scale, and clipping if asked for. So the background is subtracted after downsampling, where
-it is small.
+The steps from a stored array to ``c[t, x, y]``: axis order; bad cells to zero; turning, so that x grows downwind; some
+of the snapshots; crop; downsampling; minus the background, or the background minus the values if odor is dark; times
+the scale; clipping if asked for. Dark odor without a background is the largest whole number minus the values, before
+bad cells are zero. The background is subtracted after downsampling, where it is small; a mean comes out the same.
 
 A field that is small after these steps is loaded. A larger one stays in its file, as a dask array with one block per
 read, so that gigabytes are thresholded in little memory.
@@ -12,7 +13,7 @@ import math
 import os
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Collection
 from contextlib import ExitStack
 from functools import cached_property
 from itertools import pairwise
@@ -26,10 +27,15 @@ from whiffclock.environments import Environments
 from whiffclock.formatting import plainly
 from whiffclock.params import InputError, require
 from whiffclock.plume.plume import Plume
-from whiffclock.plume.reading.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
+from whiffclock.plume.reading.containers import Found
+from whiffclock.plume.reading.kinds import opener_of
 from whiffclock.plume.reading.layouts import ReadSettings
+from whiffclock.plume.reading.pictures import read_mask
+from whiffclock.plume.reading.settings_file import with_settings_files
+from whiffclock.plume.reading.turning import stored_part, turned, turned_cell, turned_size
 from whiffclock.plume.reading.writing import write_plume
 from whiffclock.plume.whiffs import Field
+from whiffclock.progress import Bar
 
 __all__ = ["ReadSettings", "read_plume", "write_plume"]
 
@@ -38,71 +44,73 @@ LOAD_BYTES = 256 * 2**20
 #: Size of one read, and its limit if whole storage blocks of a file are read.
 READ_BYTES = 16 * 2**20
 BLOCK_BYTES = 128 * 2**20
-KINDS = ".npy, .npz, HDF5, MATLAB v7.3, NetCDF or Zarr"
+#: Snapshots that a median is taken of: at most so many, and fewer if they are larger than this together.
+MEDIAN_SNAPSHOTS, MEDIAN_BYTES, FEWEST = 200, 128 * 2**20, 9
 
 
-def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
-    """Read ``path``; ``settings`` give what the file does not, and have precedence over what it does.
+def read_plume(
+    path: Path, settings: ReadSettings | None = None, given: Collection[str] | None = None, bar: Bar | None = None
+) -> Plume:
+    """Read ``path``, a recording or a settings file; ``settings`` have precedence over what files say.
 
-    A file that was written with a fingerprint is read as a whole and refused if the fingerprint of its values differs.
+    They do so where they differ from the defaults, or where ``given`` names them. A file that was written with a
+    fingerprint is read as a whole and refused if the fingerprint of its values differs.
     """
-    settings = settings or ReadSettings()
+    path, settings, used = with_settings_files(path, settings or ReadSettings(), given)
     if not os.path.isdir(path):
         require_file(path, "plume file")
     with reading(path, "a readable plume file"), naming(path), ExitStack() as files:
         with warnings.catch_warnings(action="ignore"):  # such as files in a Zarr store that are no part of it
-            found = _opener(path)(path, settings.key, files)
-        plume = _plume(path, found, settings)
-        as_stored = ReadSettings(key=settings.key, environments=settings.environments)
+            found = opener_of(path)(path, settings.key, files)
+        plume = _plume(path, found, settings, used, bar)
+        as_stored = ReadSettings(key=settings.key)
         if found.fingerprint:
-            here = (plume if settings == as_stored else _plume(path, found, as_stored)).fingerprint
+            here = plume.fingerprint
+            if settings != as_stored:
+                here = _plume(path, found, as_stored, "", bar).fingerprint
             changed = f"{path} is damaged, or was changed after it was written"
             why = f"its values have the fingerprint {here}, not {found.fingerprint}"
             require(here == found.fingerprint, f"{changed}: {why}; export it again.")
         if not isinstance(plume.field, np.ndarray):
             files.pop_all()  # it stays in its file
-        return plume
+        return in_environments(plume, settings)
 
 
-def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
-    reader = Reader(found, settings)
-    item = found.values.dtype.itemsize
-    require_plausible(math.prod(found.values.shape) * item, path, found.name, found.others)
-    require_plausible(math.prod(found.blocks or ()) * item, path, f"a block of {found.name}", found.others)
+def in_environments(plume: Plume, settings: ReadSettings) -> Plume:
+    """The plume with the environments that ``settings`` give: by threshold, by whiff probability or ``"auto"``."""
+    if settings.environments == "auto" or settings.whiff_probability:
+        from whiffclock.plume.suggest import suggested
+
+        return plume.with_environments(suggested(plume, settings.whiff_probability))
+    return plume if settings.environments is None else plume.with_environments(settings.environments)
+
+
+def _plume(path: Path, found: Found, settings: ReadSettings, used: str, bar: Bar | None) -> Plume:
+    reader = Reader(found, settings, bar)
+    if not found.streamed:
+        item = found.values.dtype.itemsize
+        require_plausible(math.prod(found.values.shape) * item, path, found.name, found.others)
+        require_plausible(math.prod(found.blocks or ()) * item, path, f"a block of {found.name}", found.others)
     x, y = settings.source or _moved_source(path, found, reader)
-    origin = (found.origin or path.name) + _what_was_done(reader)
-    stored = found.environments if settings.scale == 1 and not reader.background else {}
-    given = stored if settings.environments is None else settings.environments
-    return Plume(reader.field(), (int(x), int(y)), origin, environments=Environments(given))
-
-
-def _opener(path: Path) -> Callable[[Path, str | None, ExitStack], Found]:
-    """Which kind of file it is, by its first bytes."""
-    if path.is_dir():
-        require(is_zarr(path), f"{path} is a folder, and not a Zarr store.")
-        return open_zarr
-    with path.open("rb") as file:
-        start = file.read(64)
-    for magic, opener in ((b"\x93NUMPY", open_npy), (b"PK", open_npz), (b"CDF", open_netcdf)):
-        if start.startswith(magic):
-            return opener
-    old = start.startswith(b"MATLAB 5.0")
-    require(not old, f"{path} is a MATLAB file of an old version; save it in MATLAB with '-v7.3'.")
-    import h5py
-
-    if h5py.is_hdf5(path):
-        with h5py.File(path, "r") as file:
-            named = "_NCProperties" in file.attrs
-        return open_netcdf if named or path.suffix == ".nc" else open_hdf5
-    text = start.splitlines()[0].decode("latin-1") if start else ""
-    readable = text.isascii() and text.isprintable()
-    begin = f"is text and begins with {text[:40]!r}" if readable else f"begins with the bytes {start[:8].hex(' ')}"
-    raise InputError(f"{path} is not a readable plume file ({KINDS}): it {begin if start else 'is empty'}.")
+    origin = (found.origin or path.name) + _what_was_done(reader) + used
+    stored = found.environments if settings.scale == 1 and not reader.background and not settings.invert else {}
+    cell, frame = settings.cell_mm or found.cell_mm, settings.frame_s or found.frame_s
+    plume = Plume(
+        reader.field(),
+        (int(x), int(y)),
+        origin,
+        environments=Environments(stored if settings.environments is None else {}),
+        cell_mm=cell and cell * settings.downsample,
+        frame_s=frame and frame * settings.every,
+    )
+    reader.bar = None
+    return plume
 
 
 def _moved_source(path: Path, found: Found, reader: "Reader") -> tuple[int, int]:
     """The source in the cells of the field: what the file says, or the upwind end in the middle of the width."""
-    x, y = found.source or (0, found.values.shape[reader.axes.index("y")] // 2)
+    turned = found.source and turned_cell(found.source, reader.stored_size, reader.settings.wind)
+    x, y = turned or (0, turned_size(reader.stored_size, reader.settings.wind)[1] // 2)
     moved = (x - reader.crop[0]) // reader.settings.downsample, (y - reader.crop[2]) // reader.settings.downsample
     kept = 0 <= moved[0] < reader.shape[1] and 0 <= moved[1] < reader.shape[2]
     require(kept, f"{path}: the source ({x}, {y}) lies outside the cells that are kept; name a source among them.")
@@ -112,13 +120,21 @@ def _moved_source(path: Path, found: Found, reader: "Reader") -> tuple[int, int]
 def _what_was_done(reader: "Reader") -> str:
     """The steps that changed the field, for its origin."""
     how = reader.settings
+    mean = f"minus the mean of the first {reader.background}"
+    median = f"minus the median of {len(reader.median_of)} snapshots"
     steps = [
+        f"bad cells by {Path(how.mask).name}" if how.mask else "",
+        f"turned (wind {how.wind})" if how.wind != "right" else "",
         f"snapshots {how.first}:{'' if how.end is None else how.end}" if how.first or how.end is not None else "",
+        f"one snapshot of {how.every}" if how.every > 1 else "",
         "cells {}:{},{}:{}".format(*how.crop) if how.crop else "",
         f"every {how.downsample} cells ({how.downsample_method})" if how.downsample > 1 else "",
-        f"minus the mean of the first {reader.background}" if reader.background else "",
+        median if reader.background == "median" else mean if reader.background else "",
+        "inverted" if how.invert else "",
         f"times {plainly(how.scale)}" if how.scale != 1 else "",
         "clipped at 0" if how.clip else "",
+        f"stored cells of {plainly(how.cell_mm)} mm" if how.cell_mm else "",
+        f"{plainly(how.frame_s)} s between stored snapshots" if how.frame_s else "",
     ]
     return "".join(f", {step}" for step in steps if step)
 
@@ -126,90 +142,145 @@ def _what_was_done(reader: "Reader") -> str:
 class Reader:
     """Reads the array ``found`` and takes the steps of ``settings``; ``shape`` and ``dtype`` are those of the field."""
 
-    def __init__(self, found: Found, settings: ReadSettings) -> None:
-        self.found, self.settings = found, settings
+    def __init__(self, found: Found, settings: ReadSettings, bar: Bar | None = None) -> None:
+        self.found, self.settings, self.bar = found, settings, bar
         self.axes = settings.axes or found.axes
         self.background = found.background if settings.background is None else settings.background
         name, stored, dtype, how = found.name, found.values.shape, found.values.dtype, settings
+        require(len(stored) != 1, f"{name} is a trace at one place, not a field; a plume needs three axes: time, x, y.")
         require(len(stored) == 3, f"{name} has {len(stored)} dimensions {stored}; it needs three: time, x, y.")
         require(dtype.kind in "iuf", f"{name} holds values of type {dtype}; a field needs real numbers.")
-        t, x, y = (stored[self.axes.index(letter)] for letter in "txy")
+        t, *size = (stored[self.axes.index(letter)] for letter in "txy")
+        self.stored_size = size[0], size[1]
+        x, y = turned_size(self.stored_size, how.wind)
         among = how.first < t and (how.end or 0) <= t
         require(among, f"{name} has {t} snapshots; {how.first}:{how.end or ''} is not among them.")
         self.crop = x0, x1, y0, y1 = how.crop or (0, x, 0, y)
         inside = x1 <= x and y1 <= y
-        require(inside, f"{name} has {x} x {y} cells with axes {self.axes}; the crop {how.crop} reaches beyond them.")
-        background = f"a background of the first {self.background} cannot be taken from them"
-        require(self.background <= t, f"{name} has {t} snapshots; {background}.")
+        turning = f"axes {self.axes}" + f" and the wind {how.wind}" * (how.wind != "right")
+        require(inside, f"{name} has {x} x {y} cells with {turning}; the crop {how.crop} reaches beyond them.")
+        first = 0 if self.background == "median" else self.background
+        require(first <= t, f"{name} has {t} snapshots; a background of the first {first} cannot be taken from them.")
         spare = 0 if how.downsample_method == "mean" else how.downsample - 1
         cells = (x1 - x0 + spare) // how.downsample, (y1 - y0 + spare) // how.downsample
         require(min(cells) >= 1, f"{name} has {x} x {y} cells; downsampling by {how.downsample} leaves none.")
-        self.shape = (how.end or t) - how.first, *cells
+        self.kept = range(how.first, how.end or t, how.every)
+        self.shape = len(self.kept), *cells
         averaged = how.downsample > 1 and how.downsample_method == "mean"
-        calculated = averaged or self.background or how.scale != 1
+        dark = how.invert and not self.background
+        no_largest = f"{name} holds fractions, of which none is the largest; to invert them, give a background"
+        require(not dark or dtype.kind in "iu", f"{no_largest}, such as median.")
+        calculated = averaged or self.background or how.scale != 1 or (dark and dtype.kind == "i")
         self.dtype: np.dtype = np.result_type(dtype, np.float32) if calculated else dtype.newbyteorder("=")
         self._snapshot_bytes = x * y * max(self.dtype.itemsize, dtype.itemsize)
+        frame = tuple(stored[i] for i in range(3) if self.axes[i] != "t")
+        self._bad = read_mask(Path(how.mask), frame) if how.mask else None
 
     def field(self) -> Field:
         """The field, in memory if it is small, in its file otherwise."""
-        first, (snapshots, x, y) = self.settings.first, self.shape
-        parts = self._parts(first, first + snapshots)
+        snapshots, x, y = self.shape
+        parts = self._parts(self.kept)
+        if self.bar:
+            before = len(self.median_of) if self.background == "median" else self.background
+            self.bar.begin("reading", snapshots + before)
         if math.prod(self.shape) * self.dtype.itemsize < LOAD_BYTES:
-            whole = np.empty(self.shape, self.dtype)
-            for start, end in parts:
-                whole[start - first : end - first] = self._calculate(start, end)
+            whole, done = np.empty(self.shape, self.dtype), 0
+            for part in parts:
+                whole[done : done + len(part)] = self._calculate(part)
+                done += len(part)
             return whole
         import dask.array
 
         def block(block_info: Any = None) -> np.ndarray:
             start, end = block_info[None]["array-location"][0]
-            return self._calculate(first + start, first + end)
+            return self._calculate(self.kept[start:end])
 
-        chunks = tuple(end - start for start, end in parts), (x,), (y,)
+        chunks = tuple(map(len, parts)), (x,), (y,)
         name, like = f"plume-{uuid.uuid4().hex}", np.empty((0, 0, 0), self.dtype)
         return dask.array.map_blocks(block, name=name, chunks=chunks, meta=like)  # type: ignore[no-untyped-call]
 
-    def _parts(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Parts of the snapshots from ``start`` to ``end`` to read at a time: whole storage blocks, if they fit."""
+    def _parts(self, wanted: range) -> list[range]:
+        """Parts of the ``wanted`` snapshots to read at a time: whole storage blocks, if they fit."""
         block = self.found.blocks[self.axes.index("t")] if self.found.blocks else 1
         whole = block * self._snapshot_bytes <= BLOCK_BYTES
         size = max(1, (READ_BYTES if whole else BLOCK_BYTES) // self._snapshot_bytes)
         size = max(block, size // block * block) if whole else size
-        return list(pairwise([start, *range((start // size + 1) * size, end, size), end]))
+        start, end = wanted.start, wanted.stop
+        size *= wanted.step
+        borders = pairwise([start, *range((start // size + 1) * size, end, size), end])
+        parts = (wanted[-(-(a - start) // wanted.step) : -(-(b - start) // wanted.step)] for a, b in borders)
+        return [part for part in parts if part]
 
-    def _calculate(self, start: int, end: int) -> np.ndarray:
-        """Snapshots ``start`` to ``end`` of the file as part of the field."""
-        values = self._reduce(start, end)
-        if self.background:
-            values = values - self._mean_background
+    def _calculate(self, snapshots: range) -> np.ndarray:
+        """Some ``snapshots`` of the file as part of the field."""
+        background = self._background if self.background else None  # first, so that a film is read in order
+        values = self._reduce(snapshots)
+        if background is not None:
+            values = background - values if self.settings.invert else values - background
         if self.settings.scale != 1:
             values = values * values.dtype.type(self.settings.scale)
         return np.maximum(values, 0) if self.settings.clip else values
 
-    def _reduce(self, start: int, end: int) -> np.ndarray:
-        """Snapshots of the file in the order (t, x, y), cropped and downsampled."""
-        factor, (_, x, y), values = self.settings.downsample, self.shape, self._read(start, end)
+    def _reduce(self, snapshots: range) -> np.ndarray:
+        """Some ``snapshots`` of the file in the order (t, x, y), turned, cropped and downsampled."""
+        factor, (_, x, y), values = self.settings.downsample, self.shape, self._read(snapshots)
+        if self.bar:
+            self.bar.advance(len(snapshots))
         if factor > 1 and self.settings.downsample_method == "mean":
-            blocks = values[:, : x * factor, : y * factor].reshape(end - start, x, factor, y, factor)
+            blocks = values[:, : x * factor, : y * factor].reshape(len(snapshots), x, factor, y, factor)
             return blocks.mean(axis=(2, 4), dtype=self.dtype)
         return values[:, ::factor, ::factor].astype(self.dtype, copy=False)
 
-    def _read(self, start: int, end: int) -> np.ndarray:
-        x0, x1, y0, y1 = self.crop
-        wanted = {"t": slice(start, end), "x": slice(x0, x1), "y": slice(y0, y1)}
+    def _read(self, snapshots: range) -> np.ndarray:
+        start, end, wind = snapshots.start, snapshots[-1] + 1, self.settings.wind
+        wanted = {"t": slice(start, end, snapshots.step)} | stored_part(self.crop, self.stored_size, wind)
         try:
             values = np.asarray(self.found.values[tuple(wanted[letter] for letter in self.axes)])
+        except InputError:
+            raise
         except Exception as error:  # whatever a library raises where a file is damaged
             name = f"{self.found.name} is damaged or cut short"
             raise InputError(f"{name} at snapshots {start} to {end - 1}.") from error
         # A library may give fewer values than it announced.
-        whole = values.shape == tuple(wanted[letter].stop - wanted[letter].start for letter in self.axes)
+        sizes = len(snapshots), *(wanted[letter].stop - wanted[letter].start for letter in "xy")
+        whole = values.shape == tuple(sizes["txy".index(letter)] for letter in self.axes)
         require(whole, f"{self.found.name} is cut short at snapshots {start} to {end - 1}.")
-        return values.transpose([self.axes.index(letter) for letter in "txy"])
+        return turned(self._without_bad(values.transpose([self.axes.index(letter) for letter in "txy"]), wanted), wind)
+
+    def _without_bad(self, values: np.ndarray, part: dict[str, slice]) -> np.ndarray:
+        """Dark odor made bright, where no background does this, and zeros in bad cells."""
+        if self.settings.invert and not self.background:
+            values = np.iinfo(self.found.values.dtype).max - values.astype(self.dtype, copy=False)
+        if self._bad is None:
+            return values
+        x_first = self.axes.index("x") < self.axes.index("y")
+        return np.where((self._bad if x_first else self._bad.T)[part["x"], part["y"]], values.dtype.type(0), values)
 
     @cached_property
-    def _mean_background(self) -> np.ndarray:
+    def median_of(self) -> range | list[int]:
+        """The snapshots that a median is taken of, spread over those that are kept."""
+        fits = MEDIAN_BYTES // (math.prod(self.shape[1:]) * self.dtype.itemsize)
+        count = min(len(self.kept), MEDIAN_SNAPSHOTS, max(fits, FEWEST))
+        return [self.kept[i] for i in np.linspace(0, len(self.kept) - 1, count).round().astype(int)]
+
+    @cached_property
+    def _background(self) -> np.ndarray:
+        if self.background == "median":
+            return self._median()
         total = np.zeros(self.shape[1:])
-        for start, end in self._parts(0, self.background):
-            total += self._reduce(start, end).sum(axis=0, dtype=np.float64)
+        for part in self._parts(range(self.background)):
+            total += self._reduce(part).sum(axis=0, dtype=np.float64)
         return (total / self.background).astype(self.dtype)
+
+    def _median(self) -> np.ndarray:
+        """The median of each cell; of a file in blocks of snapshots, whole blocks are read."""
+        chosen, one_by_one = set(self.median_of), not self.found.blocks or self.found.blocks[self.axes.index("t")] == 1
+        frames: list[np.ndarray] = []
+        for part in self._parts(self.kept):
+            wanted = [t for t in part if t in chosen]
+            if one_by_one:
+                frames.extend(self._reduce(range(t, t + 1))[0] for t in wanted)
+            elif wanted:
+                values = self._reduce(part)
+                frames.extend(values[part.index(t)].copy() for t in wanted)
+        return np.median(np.stack(frames), axis=0, overwrite_input=True).astype(self.dtype)

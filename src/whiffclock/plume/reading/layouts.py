@@ -4,14 +4,15 @@ An array is recognised by its name, by the names of its dimensions or by its sha
 precedence.
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from whiffclock.environments import Environments
-from whiffclock.params import NOT_NEGATIVE, POSITIVE, Settings, require
+from whiffclock.environments import MOST, Environments
+from whiffclock.params import NOT_NEGATIVE, POSITIVE, Settings, Valid, require
 from whiffclock.plain_values import shown
 
 #: Words for the three axes, as dimension names use them.
@@ -21,6 +22,9 @@ AXIS_NAMES = {
     **dict.fromkeys(("y", "crosswind", "spanwise"), "y"),
 }
 
+#: Where the wind blows in a stored frame: x grows to the right and y downwards, as columns and rows of a picture do.
+Wind = Literal["right", "left", "up", "down"]
+
 #: Shape of the paper's array, (t, y, x), in files without names.
 PAPER_SHAPE = (2598, 27, 123)
 
@@ -29,25 +33,46 @@ PAPER_SHAPE = (2598, 27, 123)
 class ReadSettings(Settings):
     """How a file becomes a field ``c[t, x, y]``; the steps are taken in the order of the attributes.
 
-    Where ``key``, ``axes`` and ``background`` are ``None``, they come from a known layout or from the file. Negative
-    concentrations are set to zero last, so that noise around zero does not bias a mean, and not by default: a threshold
-    is positive, so negative noise is never a whiff. Source and environments are those of the resulting field.
+    Where ``key``, ``axes`` and ``background`` are ``None``, they come from a known layout or from the file. The mask
+    has the two space axes as they are stored. From the turn on x grows downwind: the crop is in turned cells, the
+    source in those of the field. Negative concentrations are set to zero last, so that noise around zero does not bias
+    a mean, and not by default: a threshold is positive, so negative noise is never a whiff.
     """
 
     key: Annotated[str | None, "Array to read, if the file has several."] = None
     axes: Annotated[str | None, "Order of the stored axes."] = None
+    mask: Annotated[str | None, "Image or .npy of a stored frame: cells that are not 0 there are bad, set to 0."] = None
+    wind: Annotated[Wind, "Where the wind blows in a stored frame; it is turned, so that x grows downwind."] = "right"
     first: int = 0  # snapshot
     end: int | None = None  # the first snapshot that is left out
+    every: Annotated[int, "Keep every N-th snapshot.", POSITIVE] = 1
     crop: Annotated[tuple[int, int, int, int] | None, "Cells to keep; X1 and Y1 are excluded."] = None
     downsample: Annotated[int, "Merge N x N cells into one.", POSITIVE] = 1
     downsample_method: Annotated[Literal["mean", "point"], "Take the mean of each block, or its first cell."] = "mean"
-    background: Annotated[int | None, "Subtract the mean of the first N snapshots of the file.", NOT_NEGATIVE] = None
+    background: Annotated[
+        int | Literal["median"] | None,
+        "Subtract the median of each cell, or the mean of the first N snapshots of the file.",
+        NOT_NEGATIVE,
+    ] = None
+    invert: Annotated[bool, "Odor is dark: background minus value, or the largest whole number minus value."] = False
     scale: Annotated[float, "Multiply concentrations by X.", POSITIVE] = 1.0
     clip: Annotated[bool, "Set negative concentrations to zero."] = False
     source: Annotated[tuple[int, int] | None, "Source cell; default: middle of the upwind end."] = None
-    environments: Annotated[dict[str, float] | None, "Environments of the plume: whiff thresholds by name."] = None
+    cell_mm: Annotated[float | None, "Size of a stored cell in mm.", POSITIVE] = None
+    frame_s: Annotated[float | None, "Time between stored snapshots in s.", POSITIVE] = None
+    environments: Annotated[
+        dict[str, float] | Literal["auto"] | None,
+        "Environments of the plume: whiff thresholds, with or without names, or auto.",
+    ] = None
+    whiff_probability: Annotated[
+        tuple[float, ...] | None,
+        "Environments with these whiff probabilities.",
+        Valid("The whiff probability is {}", gt=0, lt=1),
+    ] = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "background", background_named(self.background))
+        object.__setattr__(self, "mask", os.fspath(self.mask) if isinstance(self.mask, os.PathLike) else self.mask)
         super().__post_init__()
         named = self.axes is None or sorted(self.axes) == ["t", "x", "y"]
         must = "they must be the letters t, x and y in some order, such as tyx"
@@ -57,8 +82,25 @@ class ReadSettings(Settings):
         x0, x1, y0, y1 = self.crop or (0, 1, 0, 1)
         cells = 0 <= x0 < x1 and 0 <= y0 < y1
         require(cells, f"The crop {x0}:{x1},{y0}:{y1} holds no cell; in x0:x1,y0:y1, x0 < x1 and y0 < y1 must hold.")
-        if self.environments is not None:
+        if isinstance(self.environments, dict):
             Environments(self.environments).required()
+        if self.whiff_probability is not None:
+            require(self.environments is None, "Thresholds are given twice: as numbers, and by whiff probability.")
+            different = 0 < len(set(self.whiff_probability)) == len(self.whiff_probability) <= MOST
+            must = f"they must be 1 to {MOST} different numbers"
+            require(different, f"The whiff probabilities are {shown(self.whiff_probability)}; {must}.")
+
+
+def background_named(value: Any) -> Any:
+    """``"first:200"`` to 200 and ``"none"`` to 0; other values unchanged."""
+    if not isinstance(value, str) or value == "median":
+        return value
+    match = re.fullmatch(r"first:(\d{1,18})", value)
+    number = "0" if value == "none" else match[1] if match else value
+    known = number.isascii() and number.isdecimal() and len(number) < 19
+    must = "it must be median, none, or a number of first snapshots, such as 200 or first:200"
+    require(known, f"The background is {shown(value)}; {must}.")
+    return int(number)
 
 
 @dataclass(frozen=True)

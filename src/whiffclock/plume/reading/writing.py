@@ -37,7 +37,7 @@ def write_plume(plume: Plume, path: Path, progress: Progress = lambda snapshots:
         too_large = f"{plume.origin} is too large for {path.name}, which is written in one piece"
         require(isinstance(plume.field, np.ndarray), f"{too_large}; take .npy, .nc or .zarr.")
         about = {name: np.array(getattr(plume, name)) for name in ("source", "origin", "fingerprint")}
-        about |= {"environments": np.array(plume.environments.text)} if plume.environments else {}
+        about |= {name: np.array(value) for name, value in _more_of(plume).items()}
         write_npz(path, {"field": np.asarray(plume.field), **about})
         return
     if path.suffix == ".zarr":
@@ -82,7 +82,7 @@ def _created(plume: Plume, path: Path, kind: np.dtype) -> Iterator[Callable[[sli
     """
     shape, dimensions = plume.field.shape, ("t", "x", "y")
     blocks = max(1, min(shape[0], 2**20 // (shape[1] * shape[2] * plume.field.itemsize))), *shape[1:]
-    about = described(plume.origin, plume.fingerprint, plume.source, __version__, plume.environments.text)
+    about = described(plume.origin, plume.fingerprint, plume.source, __version__, _more_of(plume))
     if path.suffix == ".npy":
         with path.open("wb") as file:
             header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
@@ -106,3 +106,9 @@ def _created(plume: Plume, path: Path, kind: np.dtype) -> Iterator[Callable[[sli
         group = zarr.create_group(path, attributes=about)
         how: Any = {"dimension_names": dimensions, "attributes": {DIGEST: about[DIGEST]}}
         yield group.create_array(VARIABLE, shape=shape, chunks=blocks, dtype=kind, **how).__setitem__
+
+
+def _more_of(plume: Plume) -> dict[str, Any]:
+    """What our own files say of a plume, if it is known: environments and units."""
+    known = {"environments": plume.environments.text, "cell_mm": plume.cell_mm, "frame_s": plume.frame_s}
+    return {name: value for name, value in known.items() if value}
