@@ -100,15 +100,14 @@ def test_what_is_stored_without_loss_is_read_as_it_was(tmp_path, monkeypatch, pi
 
 
 @pytest.mark.parametrize(
-    ("name", "codec", "kind"),
-    [("a.mp4", "mpeg4", "yuv420p"), ("a.webm", "libvpx", "yuv420p"), ("b.mp4", "libx264", "yuv420p")],
+    ("name", "codec"), [("a.mp4", "mpeg4"), ("a.webm", "libvpx"), ("b.webm", "libvpx-vp9"), ("b.mp4", "libx264")]
 )
-def test_films_with_loss_are_nearly_what_they_were(tmp_path, picture_plume, name, codec, kind):
+def test_films_with_loss_are_nearly_what_they_were(tmp_path, picture_plume, name, codec):
     try:
         av.codec.Codec(codec, "w")
     except av.codec.codec.UnknownCodecError:
         pytest.skip(f"no encoder {codec}")
-    path = film(tmp_path / name, pictures(picture_plume), codec, kind, b="8000000")
+    path = film(tmp_path / name, pictures(picture_plume), codec, "yuv420p", b="8000000")
     plume = read_plume(path)
     assert plume.field.shape == picture_plume.shape
     off = np.abs(np.asarray(plume.field, dtype=float) - picture_plume)

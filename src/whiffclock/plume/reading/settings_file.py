@@ -35,10 +35,10 @@ def with_settings_files(
         require("file" in known, f'{path} does not name its recording; add a line such as file = "film.mp4".')
         path = known.pop("file")
         require(path.suffix != ".toml", f"{own}: file is {path.name}; it must be a recording, not another TOML file.")
-        require(path.exists(), f"{own}: there is no file at {path}.")
+        require(os.path.exists(path), f"{own}: there is no file at {path}.")
         used = [own]
-    beside = path.with_name(f"{path.name}.toml")
-    if beside.exists():
+    beside = Path(f"{path}.toml")
+    if os.path.exists(beside):  # which a name that is too long does not
         more = _read(beside)
         there = more.pop("file", path)
         require(there.exists() and there.samefile(path), f"{beside}: file is {there}; it lies beside {path.name}.")
