@@ -103,6 +103,7 @@ BASES = {
     ("sweep", "plot"): ("swept/sweep.nc", "--metric", "G", "--out", "made"),
     ("evaluate",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("compare",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
+    ("recovery",): ("policies", "--out", "made.png"),
     ("info",): (),
     ("runs", "list"): ("--store", "runs"),
     ("runs", "show"): ("0", "--store", "runs"),
