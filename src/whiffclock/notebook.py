@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -25,6 +26,7 @@ from whiffclock.params import (
     require,
 )
 from whiffclock.plume import Plume, doubts
+from whiffclock.plume.reading import fetch as public
 from whiffclock.plume.reading import files as plume_files
 from whiffclock.plume.reading.layouts import ReadSettings
 from whiffclock.policy import Policy, TablePolicy
@@ -77,6 +79,32 @@ def read_plume(path: Path | str, **settings: Any) -> Plume:
     Plume(50 snapshots of 20 x 9 cells, source (0, 4), field.npy...)
     """
     return plume_files.read_plume(path_of(path), ReadSettings(**settings))
+
+
+def fetch_plume(name: str, **settings: Any) -> Plume:
+    """Download a public recording, once, and read it. DOI and licence are printed, and a bar shows the progress.
+
+    Parameters
+    ----------
+    name
+        "nose", "ground", "plif" or "smoke"; ``whiffclock plume fetch`` lists them.
+    **settings
+        How to read it, as in :func:`read_plume`, instead of the settings that the list has for it.
+
+    Returns
+    -------
+    Plume
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> plume = wc.fetch_plume("plif", environments={"dense": 0.01, "sparse": 0.05})  # doctest: +SKIP
+    """
+    found = public.recording(name)
+    with Bar("MB") as bar:
+        bar.note(f"{found.title}. {found.authors}. https://doi.org/{found.doi}, licence: {found.licence}.")
+        path = public.fetch(name, partial(bar.begin, name), bar.advance)
+    return plume_files.read_plume(path, ReadSettings(**found.read | settings))
 
 
 def load_policy(path: Path | str) -> Policy:
