@@ -9,10 +9,10 @@ from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.evaluation import Policies
 from whiffclock.cli.plume.inspect import require_picture
 from whiffclock.params import InputError, checked, require
-from whiffclock.path_metrics import MAIN_TRUNCATION, TRUNCATIONS, Truncation
 
 if TYPE_CHECKING:
     from whiffclock.drawing.recoveries import Recovery
+    from whiffclock.path_metrics import Truncation
 
 
 @app.command()
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def recovery(
     *,
     policies: Policies,
-    truncation: Annotated[str, f"Where a path ends: {', '.join(TRUNCATIONS)}.", OptionSpec("NAME")] = MAIN_TRUNCATION,
+    truncation: Annotated[
+        str | None, "Where paths end, such as 'longest blank'; default: largest clock reading.", OptionSpec("NAME")
+    ] = None,
     out: Annotated[Path | None, "Draw the paths: .png, .pdf or .svg.", OptionSpec("FILE")] = None,
     force: opt.Force = False,
     json: opt.AsJson = False,
@@ -34,9 +36,10 @@ def recovery(
     """
     from whiffclock.drawing.recoveries import MOST, recovery_figure
     from whiffclock.drawing.tables import recovery_table
+    from whiffclock.path_metrics import MAIN_TRUNCATION, Truncation
 
     require_picture(out, force)
-    end: Truncation = checked("--truncation", truncation, Truncation)
+    end: Truncation = checked("--truncation", truncation or MAIN_TRUNCATION, Truncation)
     found = recoveries(policies, end)
     many = f"The policies have {len(found)} recovery paths, and a picture has at most {MOST}; name fewer policies."
     require(out is None or len(found) <= MOST, many)
@@ -51,7 +54,7 @@ def recovery(
         opt.say(f"Picture: {out}")
 
 
-def recoveries(paths: list[Path], truncation: Truncation) -> list["Recovery"]:
+def recoveries(paths: list[Path], truncation: "Truncation") -> list["Recovery"]:
     """The recovery paths of policies, each with the name of its ensemble, by environment and ensemble."""
     from whiffclock.drawing.plane import TRAINED
     from whiffclock.drawing.recoveries import Recovery
