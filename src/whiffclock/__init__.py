@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from whiffclock.notebook import (
         compare,
         evaluate,
+        fetch_plume,
         load_policy,
         optimize,
         read_plume,
@@ -77,6 +78,7 @@ __all__ = [
     "compare",
     "controller",
     "evaluate",
+    "fetch_plume",
     "from_function",
     "geometry",
     "heuristic_two_q",

@@ -3,7 +3,7 @@
 ====  =====================================================================
 code  meaning
 ====  =====================================================================
-1     the machine failed: a full disk, too little memory, a closed output
+1     the machine failed: a full disk, too little memory, a closed output, no network
 2     bad input: an option, a file or a folder
 130   stopped by Ctrl-C
 143   stopped by SIGTERM, which is treated like Ctrl-C
@@ -98,7 +98,9 @@ def _expected(error: Exception) -> tuple[int, str] | None:
         return 1, f"{error}."
     if isinstance(error, InputError):
         cause = error.__cause__
-        machine = isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno in _MACHINE)
+        machine = isinstance(cause, MemoryError | ConnectionError) or (
+            isinstance(cause, OSError) and cause.errno in _MACHINE
+        )
         return 1 if machine else 2, str(error)
     if isinstance(error, MemoryError):
         details = str(error).splitlines()[:1]

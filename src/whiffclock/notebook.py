@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,7 +25,8 @@ from whiffclock.params import (
     checked,
     require,
 )
-from whiffclock.plume import Plume
+from whiffclock.plume import Plume, doubts
+from whiffclock.plume.reading import fetch as public
 from whiffclock.plume.reading import files as plume_files
 from whiffclock.plume.reading.layouts import ReadSettings
 from whiffclock.policy import Policy, TablePolicy
@@ -79,6 +81,32 @@ def read_plume(path: Path | str, **settings: Any) -> Plume:
     return plume_files.read_plume(path_of(path), ReadSettings(**settings), settings.keys())
 
 
+def fetch_plume(name: str, **settings: Any) -> Plume:
+    """Download a public recording, once, and read it. DOI and licence are printed, and a bar shows the progress.
+
+    Parameters
+    ----------
+    name
+        "nose", "ground", "plif" or "smoke"; ``whiffclock plume fetch`` lists them.
+    **settings
+        How to read it, as in :func:`read_plume`, instead of the settings that the list has for it.
+
+    Returns
+    -------
+    Plume
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> plume = wc.fetch_plume("plif", environments={"dense": 0.01, "sparse": 0.05})  # doctest: +SKIP
+    """
+    found = public.recording(name)
+    with Bar("MB") as bar:
+        bar.note(f"{found.title}. {found.authors}. https://doi.org/{found.doi}, licence: {found.licence}.")
+        path = public.fetch(name, partial(bar.begin, name), bar.advance)
+    return plume_files.read_plume(path, ReadSettings(**found.read | settings))
+
+
 def load_policy(path: Path | str) -> Policy:
     """Read a policy from a file that the command line or ``policy.save`` wrote.
 
@@ -123,6 +151,7 @@ def train(
     episodes: int = LearningSettings.episodes,
     world: World | None = None,
     workers: int | None = None,
+    anyway: bool = False,
     **learning: Any,
 ) -> TablePolicy | list[TablePolicy]:
     """Train one agent by Q-learning, or an ensemble. A bar shows the progress.
@@ -149,6 +178,8 @@ def train(
         Source radius and starts, as WorldSettings or a dictionary of some of them.
     workers
         Agents trained in parallel; default: as many as there are cores.
+    anyway
+        Go on where the plume looks wrong, such as wind from the other side; see :mod:`whiffclock.plume.doubts`.
     **learning
         Other settings of :class:`whiffclock.params.LearningSettings`, such as ``gamma`` or ``horizon``.
 
@@ -170,6 +201,7 @@ def train(
     remembered = memory_of(memory, settings.horizon, taus, split_zero=split_zero, literal_tau=literal_tau)
     place = plume.fingerprint, threshold_of(plume, threshold)
     alike = Train(*place, remembered, settings, plume.settle(settings_of(WorldSettings, world)))
+    doubts.refuse(plume, alike.world, settings.horizon, [alike.threshold], anyway)
     jobs, store, engine = [replace(alike, seed=one) for one in numbers], JobMemory(), engine_of(workers)
     with Bar("episodes") as bar:
         if taus is None:
@@ -190,6 +222,7 @@ def optimize(
     start: TablePolicy | None = None,
     world: World | None = None,
     workers: int | None = None,
+    anyway: bool = False,
     **settings: Any,
 ) -> TablePolicy:
     """Search the programs of a finite memory for the one with the highest reward. A bar shows the progress.
@@ -214,6 +247,8 @@ def optimize(
         Source radius and starts, as WorldSettings or a dictionary of some of them.
     workers
         Chains annealed in parallel; default: as many as there are cores.
+    anyway
+        Go on where the plume looks wrong, such as wind from the other side; see :mod:`whiffclock.plume.doubts`.
     **settings
         ``seconds`` (default 60) or ``candidates``, and others of :class:`whiffclock.params.OptimizeSettings`, such as
         ``goal="worst"``.
@@ -237,6 +272,9 @@ def optimize(
     plumes = [plume] if isinstance(plume, Plume) else list(plume)
     thresholds = [threshold] if isinstance(threshold, str | float) else list(threshold)
     remembered, region = memory_of(memory, how.horizon, taus), settings_of(WorldSettings, world)
+    for one in plumes:
+        at = [threshold_of(one, given) for given in thresholds]
+        doubts.refuse(one, one.settle(region), how.horizon, at, anyway)
     field, search = program_search(plumes, thresholds, how, remembered, region, start)
     search, store = replace(search, seed=seeds_of(None, seed)[0]), JobMemory()
     with Bar("searches") as bar:
@@ -488,6 +526,7 @@ def reproduce(
     figures: Sequence[str] | None = None,
     plume: Plume | None = None,
     workers: int | None = None,
+    anyway: bool = False,
 ) -> Datasets:
     """Reproduce the paper: train and evaluate agents, draw the figures, test the claims.
 
@@ -503,6 +542,8 @@ def reproduce(
         Default: the built-in one.
     workers
         Jobs run in parallel; default: as many as there are cores.
+    anyway
+        Go on where the plume looks wrong, such as wind from the other side; see :mod:`whiffclock.plume.doubts`.
 
     Returns
     -------
@@ -526,9 +567,10 @@ def reproduce(
     study = Study(plume or builtin_plume(), profile_named(profile) if isinstance(profile, str) else profile)
     place = path_of(folder, "folder")
     require_report(place)
+    doubts.refuse(study.plume, study.world, study.profile.horizon, anyway=anyway)
     with Bar("searches") as bar:
         engine, store = threads(at_once), JobFolder(place / "runs")
-        return reproduce_into(place, study, chosen, store, engine, bar, at_once).done.datasets
+        return reproduce_into(place, study, chosen, store, engine, bar, at_once, anyway).done.datasets
 
 
 def sweep(

@@ -40,6 +40,7 @@ from whiffclock.cli import (  # noqa: E402, F401
     plume,
     pomdp,
     readings,
+    recovery,
     report,
     reproduce,
     runs,

@@ -48,6 +48,7 @@ def solve(
     field = plume.open()
     threshold = field.environments.threshold_of(environment[0], "--environment")
     name = field.environments.name_of(threshold)
+    plume.require_sound(field, world, 0, [threshold])
     job = Solve(field.fingerprint, threshold, field.settle(world), assumed, settings)
     with solver.solving(name, settings) as report:
         policy, solution = job.solved(field, report, start)
@@ -99,6 +100,7 @@ def evaluate(
         model = search_model(field, threshold, assumed, world)
         chances = conditional_chances(field, threshold, assumed)
         tests += [(name, belief_heuristic(name, model, conditional=chances), threshold) for name in agent or []]
+    evaluation.require_sound(plume, field, world, settings, tests)
     results = evaluation.evaluated(tests, field, world, settings, engine)
     labels = [label for label, *_ in tests]
     if json:

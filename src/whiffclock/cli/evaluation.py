@@ -55,6 +55,7 @@ def evaluate(
     field = plume.open()
     world = field.settle(world)
     tests = list(in_environments(found, field, environment))
+    require_sound(plume, field, world, settings, tests)
     tested = [result for result, _ in evaluated(tests, field, world, settings, engine)]
     if records is not None:
         names = record_names([(path, result.environment) for (path, *_), result in zip(tests, tested, strict=True)])
@@ -78,6 +79,20 @@ def in_environments(
         thresholds = opt.thresholds_in(field, environment) if environment else own
         require(bool(thresholds), f"{path} has no training environment; give one with --environment.")
         yield from ((path, policy, threshold) for threshold in thresholds)
+
+
+def require_sound(
+    plume: opt.PlumeSettings,
+    field: Plume,
+    world: WorldSettings,
+    settings: EvaluationSettings,
+    tests: Sequence[tuple[object, Policy, float]],
+) -> None:
+    """Stop where the plume of some tests is doubtful."""
+    from whiffclock.evaluation import own_horizon
+
+    longest = settings.horizon or max(own_horizon(policy) for _, policy, _ in tests)
+    plume.require_sound(field, world, longest, {at for *_, at in tests})
 
 
 def evaluated(
@@ -145,6 +160,8 @@ def compare(
     except InputError as error:
         opt.say(f"Without 2Q^h: {error}")
     comparison = Comparison(field, named, thresholds, world, settings, everywhere)
+    assert comparison.settings.horizon is not None
+    plume.require_sound(field, world, comparison.settings.horizon, thresholds)
     results = JobMemory() if store is None else JobFolder(store)
     with engine.open(opt.say) as pool, opt.job_bar(store, "searches") as bar:
         rows = comparison.rows(results, pool, bar)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from whiffclock.plume import Plume
     from whiffclock.policy import TablePolicy
 
-Field = Annotated[opt.PlumeSettings, OptionGroup(only=("plume", *opt.READ_SPECS))]
+Field = Annotated[opt.PlumeSettings, OptionGroup(only=("plume", *opt.READ_SPECS, "anyway"))]
 
 
 @app.command()
@@ -73,6 +73,8 @@ def optimize(
     fields = [first, *(opt.read_plume(path, plume.reading) for path in also or [])]
     other = None if test_plume is None else _unseen(test_plume, plume, fields)
     thresholds = list(dict.fromkeys(opt.thresholds_in(first, environment)))
+    for one in fields if other is None else [*fields, other]:
+        plume.require_sound(one, one.settle(world), settings.horizon, thresholds)
     field, every = program_search(fields, thresholds, settings, remembered, world, begin)
     each = [every.at] if robust else [(threshold,) for threshold in every.at]
     searches = [replace(every, at=at, seed=seed) for at in each for seed in numbers]

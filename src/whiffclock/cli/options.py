@@ -1,7 +1,7 @@
 """Options that several commands share, and how their text is read."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -130,6 +130,7 @@ class PlumeSettings:
     reading: Source = field(default_factory=ReadSettings)
     part: Annotated[Literal["all", "train", "test"], "Use the whole record, or its first or second part."] = "all"
     train_share: Annotated[float, "Length of the train part, as a share of the record."] = 0.5
+    anyway: Annotated[bool, "Go on where the plume looks wrong (see docs/data.md)."] = False
 
     def __post_init__(self) -> None:
         require(self.part in ("all", "train", "test"), f"--part is {self.part!r}; it must be all, train or test.")
@@ -140,6 +141,26 @@ class PlumeSettings:
         """Read the plume."""
         plume = read_plume(self.plume, self.reading)
         return plume if self.part == "all" else plume.split(self.train_share)[self.part == "test"]
+
+    def require_sound(
+        self, plume: "Plume", world: WorldSettings, horizon: int, thresholds: Iterable[float] = ()
+    ) -> None:
+        """Stop before any work, with a line for each doubt about a plume; with --anyway, only say them."""
+        refuse_doubtful(plume, world, horizon, thresholds, anyway=self.anyway)
+
+
+def refuse_doubtful(
+    plume: "Plume", world: WorldSettings, horizon: int, thresholds: Iterable[float] = (), *, anyway: bool
+) -> None:
+    """Say what is doubtful about searches in a plume that whiffclock did not make, and stop unless ``anyway``."""
+    from whiffclock.plume.doubts import doubts_of, own
+
+    found = [] if own(plume) else doubts_of(plume, world, horizon, tuple(thresholds))
+    for doubt in found:
+        say(f"whiffclock: {doubt}")
+    if found and not anyway:
+        say("whiffclock: Nothing was done; --anyway goes on all the same.")
+        raise typer.Exit(2)
 
 
 def say_next(*words: str | Path, options: str = "") -> None:
@@ -157,6 +178,7 @@ def hint(*words: str | Path, plume: PlumeSettings, world: WorldSettings) -> None
 
 
 PlumeFile = Annotated[PlumeSettings, OptionGroup(only=("plume",))]
+CheckedPlume = Annotated[PlumeSettings, OptionGroup(only=("plume", "anyway"))]
 
 
 def show(facts: dict[str, Any], json: bool, form: str = "", untabled: str = "") -> None:

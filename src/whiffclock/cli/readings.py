@@ -17,7 +17,7 @@ def readings(
     only: Annotated[str | None, "Only these readings of docs/paper.md, such as R3,R8.", OptionSpec("IDS")] = None,
     seeds: Annotated[int, "Agents per environment and reading."] = 10,
     episodes: Annotated[int, "Episodes of their training."] = 1_200_000,
-    plume: opt.PlumeFile,
+    plume: opt.CheckedPlume,
     out: Annotated[Path, "Folder for the results.", OptionSpec("DIR")] = Path("readings"),
     store: opt.StoreFolder = None,
     engine: opt.Engine,
@@ -41,6 +41,7 @@ def readings(
     profile, folder = small_profile(seeds, episodes), out / "runs" if store is None else store
     others = alternatives_named(only, profile.taus)
     study = ReadingsStudy(plume.open(), profile, others)
+    plume.require_sound(study.plume, study.plume.settle(), profile.horizon)
     result, plain = out / "readings.nc", out / "readings.json"
     for place in (out, folder):
         require_writable(place)

@@ -32,7 +32,7 @@ def reproduce(
         str, "quick, standard, paper or deep: 2, 10, 40 or 80 minutes on two cores.", OptionSpec("NAME")
     ] = "quick",
     only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1,b1.", OptionSpec("IDS")] = None,
-    plume: opt.PlumeFile,
+    plume: opt.CheckedPlume,
     out: Annotated[Path, "Folder for report, figures and claims.", OptionSpec("DIR")] = opt.REPRODUCTION,
     store: opt.StoreFolder = None,
     readings: ReadingOptions,
@@ -63,9 +63,10 @@ def reproduce(
     require_writable(folder)
     field = plume.open()
     opt.messages.print(f"Plume: {field.origin}. Profile: {profile}.")
+    study = Study(field, numbers)
+    plume.require_sound(field, study.world, numbers.horizon)
     with engine.open(opt.say) as pool, opt.job_bar(folder, "searches") as bar:
-        study = Study(field, numbers)
-        written = reproduce_into(out, study, figures, JobFolder(folder), pool, bar, engine.at_once)
+        written = reproduce_into(out, study, figures, JobFolder(folder), pool, bar, engine.at_once, plume.anyway)
     opt.messages.print(time_table(written))
     data = written.done.datasets
     opt.out.print(claims_table(written.verdicts, verdicts_beside(data), differences(data)))

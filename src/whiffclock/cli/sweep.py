@@ -39,6 +39,7 @@ def run_sweep(
     store: opt.StoreFolder = None,
     engine: opt.Engine,
     dry_run: Annotated[bool, "Only show the jobs, and about how long they take."] = False,
+    anyway: Annotated[bool, "Go on where a plume looks wrong (see docs/data.md)."] = False,
 ) -> None:
     """Train and test agents at all points of a grid of settings.
 
@@ -51,7 +52,7 @@ def run_sweep(
     """
     from whiffclock.netcdf import write_dataset
     from whiffclock.runs.jobs import JobFolder
-    from whiffclock.runs.sweep import Sweep, results_in
+    from whiffclock.runs.sweep import Sweep, results_in, training
 
     folder = Path(file.stem) if out is None else out
     kept = results_in(folder) if store is None else store
@@ -59,6 +60,11 @@ def run_sweep(
     if dry_run:
         opt.out.print(jobs_table(sweep, results, engine))
         return
+    for plume, tests in sweep.by_plume():
+        trainings = [training(test) for test in tests]
+        longest = max(one.learning.horizon for one in trainings)
+        densest = min(test.threshold for test in tests)  # a sweep may well have thresholds that hardly differ
+        opt.refuse_doubtful(plume, tests[0].world, longest, [densest], anyway=anyway)
     result = folder / "sweep.nc"
     require_writable(folder)
     require_writable(kept)

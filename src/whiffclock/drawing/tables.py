@@ -15,11 +15,20 @@ from whiffclock.escapes import escaped
 from whiffclock.formatting import short, span
 
 if TYPE_CHECKING:
+    from whiffclock.drawing.recoveries import Recovery
     from whiffclock.evaluation import Evaluation
     from whiffclock.policy import TablePolicy
     from whiffclock.runs.comparison import Row
 
 SHOWN = ("G", "T_min/T", "f+")
+#: Columns of a table of recoveries, with the metrics of geometry in them.
+_RECOVERY = {
+    "surge": "surge_length",
+    "cast": "cast_width",
+    "upwind": "upwind_search",
+    "return": "downwind_return_length",
+    "starts": "downwind_return_start",
+}
 
 
 def ensemble_cell(row: Row, metric: str) -> str:
@@ -79,6 +88,38 @@ def program_table(policies: Sequence[TablePolicy], tested: Sequence[dict[str, An
             more = [f"{other[name]['G']:.3f}", f"{other[name]['f+']:.4f}"] if other else []
             add_row(table, name, str(policy.made_from["seed"]), *cells, f"{gain['mean']:.3f}{interval}", *more)
     return table
+
+
+def recovery_table(recoveries: Sequence[Recovery], caption: str) -> Table:
+    """One line per environment, ensemble and mode."""
+    groups: dict[tuple[str, ...], list[Recovery]] = {}
+    for one in recoveries:
+        groups.setdefault((one.environment, one.agent, one.mode), []).append(one)
+    several = len(groups) < len(recoveries)
+    about = "Lengths in cells; starts: moves before the downwind return."
+    about += " Below a median: range, and how many never return." * several
+    table = plain_table(
+        "Geometry of recovery paths", f"{about}\n{caption}", "environment", "agent", "n", "moves", *_RECOVERY
+    )
+    table.columns[0].no_wrap = table.columns[1].no_wrap = False
+    before = ""
+    for (environment, agent, mode), ones in groups.items():
+        shapes = [one.geometry for one in ones]
+        cells = (median_over_range([getattr(shape, metric) for shape in shapes]) for metric in _RECOVERY.values())
+        moves = median_over_range([one.moves for one in ones])
+        place, before = environment if environment != before else "", environment
+        add_row(table, place, " ".join(filter(None, (agent, mode))), str(len(ones)), moves, *cells)
+    return table
+
+
+def median_over_range(values: Sequence[float]) -> Text:
+    """The median of whole numbers; in lines of their own, the range if there is one, and how many are NaN."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return Text("never")
+    low, high, missing = min(known), max(known), len(values) - len(known)
+    lines = [f"{np.median(known):.4g}", f"{low:.0f}-{high:.0f}" if low < high else ""]
+    return Text("\n".join(filter(None, [*lines, f"{missing} never" if missing else ""])))
 
 
 def plain_table(title: str, caption: str, *columns: str) -> Table:

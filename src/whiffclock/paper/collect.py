@@ -19,6 +19,7 @@ from whiffclock.paper.dataset import Datasets, Need
 from whiffclock.paper.ensembles import Study, share_in_tests
 from whiffclock.paper.kinds import KINDS, Kind, Kinds
 from whiffclock.path_metrics import GEOMETRY, TRUNCATIONS, geometry
+from whiffclock.plume.doubts import doubts_of, own
 from whiffclock.plume.durations import mean_durations, transitions
 from whiffclock.plume.whiffs import Whiffs
 from whiffclock.policy import TablePolicy
@@ -290,6 +291,7 @@ class Collector:
         study, profile, plume = self.study, self.study.profile, self.study.plume
         every = study.tests(study.single(self.names[0]), self.names[0])[0].starts(plume)
         numbers = profile.to_dict()
+        found = [] if own(plume) else doubts_of(plume, study.world, profile.horizon)
         return {
             "profile": numbers.pop("name"),
             "figures": list(self.figures),
@@ -310,7 +312,7 @@ class Collector:
             "heuristic_from": list(study.environments.pair or ()),
             "environments": dict(study.environments),
             "version": __version__,
-        }
+        } | ({"doubts": [str(doubt) for doubt in found]} if found else {})
 
 
 def _empty(made: xr.Dataset, dims: Sequence[str], value: float = np.nan) -> xr.DataArray:

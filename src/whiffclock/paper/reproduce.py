@@ -9,21 +9,38 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from whiffclock.paper.beyond.collect import BeyondCollector
 from whiffclock.paper.beyond.study import KINDS as BEYOND_KINDS
 from whiffclock.paper.beyond.study import Beyond
 from whiffclock.paper.claims import Verdict, judge
 from whiffclock.paper.collect import Collector
-from whiffclock.paper.dataset import Datasets, Need
+from whiffclock.paper.dataset import CAST, SINGLE, Datasets, Need
 from whiffclock.paper.ensembles import Study
 from whiffclock.paper.figures import BEYOND, FIGURES, drawing, known
 from whiffclock.paper.kinds import CHOOSING, KINDS, Kinds, jobs, kinds_needed_by, with_scan
 from whiffclock.paper.page.report import write_report
 from whiffclock.params import require
+from whiffclock.plume.doubts import own
 from whiffclock.progress import Bar
-from whiffclock.runs.jobs import ONE_THREAD, Account, Engine, Job, JobMemory, JobStore, Tick, execute, missing, work_in
+from whiffclock.runs.jobs import (
+    ONE_THREAD,
+    Account,
+    Engine,
+    Job,
+    JobMemory,
+    JobStore,
+    Tick,
+    execute,
+    missing,
+    run,
+    work_in,
+)
 from whiffclock.world.starts import start_cells, start_snapshots
+
+#: Share of searches that must arrive in some environment, of cast-and-surge and of the first agents.
+LEAST_ARRIVALS = 0.01
 
 
 @dataclass(frozen=True)
@@ -111,6 +128,19 @@ def outlook(study: Study, store: JobStore, figures: Sequence[str]) -> tuple[int,
     return total, total - work_in(missing(every, store), study.plume)
 
 
+def require_arrivals(study: Study, store: JobStore, needs: Collection[Need], work: Callable[[list[Job]], Any]) -> None:
+    """Stop after the first tests if cast-and-surge, or the first agents, hardly ever arrive in any environment."""
+    where = f"in any environment of this plume ({study.plume.origin})"
+    advice = "look at its source, wind and thresholds, or go on all the same with --anyway (in Python, anyway=True)"
+    for kind, name, agents in ((CAST, "Searches of cast-and-surge", None), (SINGLE, "Searches of the first agents", 1)):
+        if Need(kind, "at home") in needs:
+            tests = [job for place in study.environments for job in KINDS[kind].tests(study, place, place)[:agents]]
+            work(tests)
+            best = max(run(test, study.plume, store).mean("f+") for test in tests)
+            rarely = "never arrive" if best == 0 else f"hardly ever arrive (f+ at most {best:.3f})"
+            require(best > LEAST_ARRIVALS, f"{name} {rarely} {where}; {advice}.")
+
+
 def reproduce(
     study: Study,
     store: JobStore,
@@ -118,17 +148,22 @@ def reproduce(
     engine: Engine = ONE_THREAD,
     progress: Tick | None = None,
     say: Callable[[str], None] | None = None,
+    anyway: bool = False,
 ) -> Reproduction:
     """Compute what is missing with an engine, and return the datasets of ``figures``.
 
     ``progress`` is called with the work done since its last call, in searches, from any thread; ``say`` with
-    the name of the stage.
+    the name of the stage. On a plume that whiffclock did not make, it stops where the first agents hardly ever arrive,
+    unless ``anyway``.
     """
     start = time.perf_counter()
     say = say or (lambda text: None)
     account, parts = Account(), parts_of(study, figures)
     require_starts(study)
     needs = [need for part in parts for need in part.needs]
+    if not (anyway or own(study.plume)):
+        say("first agents")
+        require_arrivals(study, store, needs, lambda some: execute(some, study.plume, store, engine, progress, account))
     if any(need in CHOOSING for need in needs):
         say("choosing tau")
         scan = [job for part in parts for job in part.jobs(scan=True)]
@@ -158,12 +193,19 @@ class Written:
 
 
 def reproduce_into(
-    folder: Path, study: Study, figures: Sequence[str], store: JobStore, engine: Engine, bar: Bar, workers: int
+    folder: Path,
+    study: Study,
+    figures: Sequence[str],
+    store: JobStore,
+    engine: Engine,
+    bar: Bar,
+    workers: int,
+    anyway: bool = False,
 ) -> Written:
     """Compute what is missing, and write datasets, figures, claims and page into ``folder``."""
     total, finished = outlook(study, store, figures)
     bar.begin("reproducing", max(1, total), finished)
-    done = reproduce(study, store, figures, engine, bar.advance, bar.enter)
+    done = reproduce(study, store, figures, engine, bar.advance, bar.enter, anyway)
     bar.enter("writing the report")
     began = time.perf_counter()
     done.datasets.save(folder / "data")
