@@ -44,6 +44,7 @@ from whiffclock.cli import (  # noqa: E402, F401
     report,
     reproduce,
     runs,
+    study,
     sweep,
     train,
 )

@@ -11,6 +11,7 @@ from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.paper.readings.settings import Readings, parse_heuristic_tau
+from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
     from whiffclock.paper.reproduce import Written
@@ -24,13 +25,14 @@ _NAMES = ("start_threshold", "start_on_whiff", "end_of_record", *(f.name for f i
 ReadingOptions = Annotated[Readings, OptionGroup(_SPECS, only=_NAMES, panel="Readings")]
 
 
+PROFILE_HELP = "quick, standard, paper or deep: 2, 10, 40 or 80 minutes on two cores."
+
+
 @app.command()
 @with_options
 def reproduce(
     *,
-    profile: Annotated[
-        str, "quick, standard, paper or deep: 2, 10, 40 or 80 minutes on two cores.", OptionSpec("NAME")
-    ] = "quick",
+    profile: Annotated[str, PROFILE_HELP, OptionSpec("NAME")] = "quick",
     only: Annotated[str | None, "Only these figures, such as fig3,fig7,s1,b1.", OptionSpec("IDS")] = None,
     plume: opt.CheckedPlume,
     out: Annotated[Path, "Folder for report, figures and claims.", OptionSpec("DIR")] = opt.REPRODUCTION,
@@ -47,6 +49,19 @@ def reproduce(
 
     Example: whiffclock reproduce --profile standard --only fig3,fig7
     """
+    reproduced(profile, only, plume, out, store, readings, engine)
+
+
+def reproduced(
+    profile: str,
+    only: str | None,
+    plume: opt.PlumeSettings,
+    out: Path,
+    store: Path | None,
+    readings: Readings,
+    engine: EngineSettings,
+) -> None:
+    """Reproduce into a folder, and say what was found."""
     from whiffclock.disk import require_writable
     from whiffclock.paper.beyond.verdicts import headline
     from whiffclock.paper.ensembles import Study

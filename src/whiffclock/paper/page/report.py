@@ -106,6 +106,7 @@ def report_html(
     """
     every = {figure.figure: figure for figure in figures}
     shown = {name: figure for name, figure in every.items() if name not in BEYOND}
+    supplied = not data.synthetic  # its picture comes before everything else
     return templates().get_template("templates/report.html").render(
         title="Searching for an odor with a clock as memory",
         kicker=kicker(data),
@@ -120,6 +121,8 @@ def report_html(
         groups=_groups(verdicts),
         reference=reference,
         differences=differences,
+        supplied=supplied,
+        setting=shown.pop("fig1", None) if supplied else None,
         headline=shown.pop("fig2", None),
         figures=[figure for name, figure in shown.items() if not _SUPPLEMENT.fullmatch(name)],
         supplement=[figure for name, figure in shown.items() if _SUPPLEMENT.fullmatch(name)],
