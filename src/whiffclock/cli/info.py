@@ -180,6 +180,7 @@ def plume_facts(file: Path) -> dict[str, Any]:
         "fingerprint": plume.fingerprint,
         "highest_concentration": plume.highest,
     }
+    facts |= {name: size for name in ("cell_mm", "frame_s") if (size := getattr(plume, name))}
     for name, threshold in plume.environments.items():
         try:
             facts[name] = {
