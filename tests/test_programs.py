@@ -286,7 +286,7 @@ def test_several_plumes_are_one_record(plume):
     ground = Ground.of(field, search.at, search.world, search.settings)
     early, late = (ground.starts.points[ground.group == group, 2] for group in (0, 1))
     assert early.max() < 100 <= late.min() < late.max() < 200
-    policy = wc.optimize([plume, other], "dense", candidates=60, snapshots=2, horizon=60)
+    policy = wc.optimize([plume, other], "dense", candidates=60, snapshots=2, horizon=60, anyway=True)
     assert policy.made_from["optimize"]["plumes"] == 2
     small = wc.Plume.from_array(plume.field[:, :30], plume.source, environments=plume.environments)
     with pytest.raises(InputError, match="different grids or sources"):

@@ -69,9 +69,9 @@ def train(
     asked, world = world, field.settle(world)
     for place in (out, store or out):
         require_writable(place)
-    plume.require_sound(field, world, learning.horizon, thresholds)
     for threshold in thresholds:  # bad input is found before any work is done
         start_cells(field, threshold, world, learning.horizon)
+    plume.require_sound(field, world, learning.horizon, thresholds)
     jobs = [
         Train(field.fingerprint, threshold, remembered, learning, world, seed)
         for threshold in thresholds
