@@ -149,6 +149,6 @@ def test_the_finding_of_a_run_in_which_all_holds_is_that_of_its_verdicts():
 def test_the_kicker_says_how_much_was_trained(run):
     assert kicker(with_facts(run, episodes=300_000)) == "Two-minute demonstration: 10% of the paper’s training"
     told = kicker(with_facts(run, profile="standard", episodes=1_200_000))
-    assert told == "Reproduction, profile standard: 40% of the paper’s training"
+    assert told == "Reproduction: 40% of the paper’s training"
     told = kicker(with_facts(run, profile="deep", episodes=3_000_001, seeds=100))
-    assert told == "Reproduction, profile deep: 100 agents of each kind (the paper: 20)"
+    assert told == "Reproduction: 100 agents of each kind (the paper: 20)"

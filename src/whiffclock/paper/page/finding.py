@@ -33,7 +33,7 @@ def finding(data: Datasets, verdicts: Sequence[Verdict], reference: Mapping[str,
 def kicker(data: Datasets) -> str:
     """What kind of run it is, in a few words."""
     facts, share = data.facts, training(data)
-    what = "Two-minute demonstration" if facts["profile"] == "quick" else f"Reproduction, profile {facts['profile']}"
+    what = "Two-minute demonstration" if facts["profile"] == "quick" else "Reproduction"
     if facts["episodes"] < LearningSettings.episodes:
         return f"{what}: {share} of the paper’s training"
     return f"{what}: {number(facts['seeds'])} agents of each kind (the paper: {PAPER_AGENTS})"

@@ -6,8 +6,10 @@ The page is a single file that loads nothing; for one version of the package its
 import base64
 import math
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -310,8 +312,11 @@ def _effective(data: Datasets) -> str:
 
 
 def _command(data: Datasets) -> str:
-    """The command that makes this page."""
+    """The command that makes this page; empty if the run has a profile that this version does not know."""
     facts, made = data.facts, figures_of(data)
+    profiles = resources.files("whiffclock.paper").joinpath("profiles.toml").read_text("utf-8")
+    if facts["profile"] not in tomllib.loads(profiles):  # read here: paper.profiles needs numba
+        return ""
     command = f"whiffclock reproduce --profile {facts['profile']}"
     if not facts["origin"].startswith("built-in plume"):
         command += " --plume FILE"
