@@ -111,8 +111,8 @@ def test_what_is_undecided_has_its_reason(run):
     told = undecided(run, [*few, short, *verdicts(C5="holds")[4:5]], {})
     assert told == (
         "This run cannot decide 5 of 6 claims: C11 needs the paper’s full training (this run has 0.033% of it); C3 and "
-        "C10 need more than the 5 agents of each kind (about 16 to 78); C1 needs more than 1,000 agents; C9 needs "
-        "other data, named below."
+        "C10 need more than the 5 agents of each kind (about 16 to 78); C1 needs more than 1,000 agents; for C9 "
+        "more agents are not enough, as explained there."
     )
     full = {"C3": replace(few[0], verdict="holds"), "C10": few[1], "C1": replace(few[2], verdict="does not hold")}
     assert undecided(run, few, full).endswith("The shipped full run decides 2 of them.")

@@ -153,4 +153,6 @@ def _render(figure: str, data: Datasets, out: Path) -> Rendered:
     numbers = numbers[:1].upper() + numbers[1:]
     alt = made.alt(data) if hasattr(made, "alt") else made.TITLE
     table = made.table(data) if hasattr(made, "table") else None
-    return Rendered(figure, made.TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]), alt, table, numbers)
+    return Rendered(
+        figure, made.TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]), alt, table, numbers
+    )

@@ -141,7 +141,7 @@ def _reasons(data: Datasets, verdicts: Sequence[Verdict]) -> list[str]:
     if many:
         told.append(f"{_need(many)} more than {_MOST_AGENTS:,} agents")
     if other:
-        told.append(f"{_need(other)} other data, named below")
+        told.append(f"for {listing(other)} more agents are not enough, as explained there")
     return told
 
 

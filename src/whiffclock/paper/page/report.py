@@ -22,7 +22,7 @@ from matplotlib.ticker import MaxNLocator
 
 import whiffclock
 from whiffclock.disk import require_replaceable, require_writable, write_whole
-from whiffclock.formatting import number, span
+from whiffclock.formatting import number, plainly, span
 from whiffclock.paper.beyond.verdicts import Comparison, beyond_json, compare, headline, programs
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
@@ -295,7 +295,7 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
     for name, threshold in data.environments.items():
         probability = data.setting["probability"].sel(environment=name)
         shares = [float(probability.sel(x=x0 + x, y=y0)) for x in distances] + [float(probability.where(mask).mean())]
-        cells = [f"{threshold:g}", *(f"{share:.1%}" for share in shares)]
+        cells = [plainly(threshold), *(f"{share:.1%}" for share in shares)]
         if data.usage is not None:
             blanks = data.usage["blank"].sel(environment=name).where(mask)
             cells.append(number(float(blanks.median()), ".0f"))
