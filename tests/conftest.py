@@ -46,7 +46,7 @@ def plain_figures(monkeypatch):
             texts = f"About <{figure}>", 'Caption with <b> & "quotes"'
             table = SimpleNamespace(header=["dense"], rows=[("casts & surges", ["12 <i>"])])
             shown = table if figure in ("fig2", "fig3") else None
-            made[figure] = Rendered(figure, *texts, png, pdf, svg, 3.4, f'Seen in "{figure}"', shown)
+            made[figure] = Rendered(figure, *texts, png, pdf, svg, 3.4, f'Seen in "{figure}"', shown, "Medians.")
         return made
 
     monkeypatch.setattr("whiffclock.paper.page.report.render", render)

@@ -111,8 +111,8 @@ def test_what_is_undecided_has_its_reason(run):
     told = undecided(run, [*few, short, *verdicts(C5="holds")[4:5]], {})
     assert told == (
         "This run cannot decide 5 of 6 claims: C11 needs the paper’s full training (this run has 0.033% of it); C3 and "
-        "C10 need more than the 5 agents of each kind (about 16 to 78); C1 needs more than 1,000 agents; C9 needs "
-        "other data, named below."
+        "C10 need more than the 5 agents of each kind (about 16 to 78); C1 needs more than 1,000 agents; for C9 "
+        "more agents are not enough, as explained there."
     )
     full = {"C3": replace(few[0], verdict="holds"), "C10": few[1], "C1": replace(few[2], verdict="does not hold")}
     assert undecided(run, few, full).endswith("The shipped full run decides 2 of them.")
@@ -149,6 +149,6 @@ def test_the_finding_of_a_run_in_which_all_holds_is_that_of_its_verdicts():
 def test_the_kicker_says_how_much_was_trained(run):
     assert kicker(with_facts(run, episodes=300_000)) == "Two-minute demonstration: 10% of the paper’s training"
     told = kicker(with_facts(run, profile="standard", episodes=1_200_000))
-    assert told == "Reproduction, profile standard: 40% of the paper’s training"
+    assert told == "Reproduction: 40% of the paper’s training"
     told = kicker(with_facts(run, profile="deep", episodes=3_000_001, seeds=100))
-    assert told == "Reproduction, profile deep: 100 agents of each kind (the paper: 20)"
+    assert told == "Reproduction: 100 agents of each kind (the paper: 20)"

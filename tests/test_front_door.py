@@ -241,6 +241,15 @@ def test_reproduce_writes_the_report(plume, tmp_path):
     assert (tmp_path / "out" / "figures" / "fig3.png").exists()
 
 
+PAGES = [EXAMPLES.parent / "README.md", *sorted((EXAMPLES.parent / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_what_a_page_links_to_exists(page):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
 def test_there_are_three_notebooks():
     assert len(NOTEBOOKS) == 3
 

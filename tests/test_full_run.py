@@ -17,6 +17,7 @@ from whiffclock.paper.dataset import SINGLE, TWO, Datasets
 from whiffclock.paper.page.report import report_html
 from whiffclock.paper.reference import (
     differences,
+    judge_again,
     load_run,
     pack,
     reference_verdicts,
@@ -99,6 +100,14 @@ def test_a_run_that_changes_when_packed_is_refused(made, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="Packed, the run has another result in C"):
         pack(made, tmp_path / "reference")
     assert not (tmp_path / "reference").exists()
+
+
+def test_after_a_change_of_a_rule_the_packed_run_is_judged_again(packed):
+    path = reference.FOLDER / "verdicts.json"
+    stored = path.read_text()
+    path.write_text(stored.replace('"verdict": "', '"verdict": "once '))
+    assert judge_again(reference.FOLDER)[0].verdict == json.loads(stored)["claims"][0]["verdict"]
+    assert path.read_text() == stored
 
 
 def test_another_run_says_in_what_it_differs(packed):

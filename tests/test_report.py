@@ -143,6 +143,12 @@ def test_the_same_results_give_the_same_bytes(made):
     assert (first.parent / "claims.json").read_bytes() == (second.parent / "claims.json").read_bytes()
 
 
+def test_a_run_of_an_unknown_profile_has_no_command(made):
+    text = made(profile="mine").read_text()
+    assert "--profile" not in text
+    assert "No profile" in text
+
+
 def test_a_part_of_the_figures_makes_a_page_too(made):
     page = made(figures=["fig3"], origin="wind tunnel.h5")
     text = page.read_text()

@@ -1,7 +1,8 @@
 """The full run that comes with the package: compact datasets of it, and the verdicts on its claims.
 
 ``python -m whiffclock.paper.reference DIR`` packs a run, the output folder of ``whiffclock reproduce``, and refuses if
-the compact datasets give other verdicts. Every other run is shown beside it.
+the compact datasets give other verdicts; without DIR it judges the packed run again, which is due after every change of
+a claim's rule. Every other run is shown beside it.
 
 The datasets are those of :mod:`whiffclock.paper.dataset`, but smaller: numbers are rounded (:data:`_BITS`), what
 neither figures nor claims read is NaN (:data:`_KEPT`), and paths are 0 after their longest truncation, or not drawn.
@@ -106,10 +107,24 @@ def pack(folder: Path, into: Path) -> list[Verdict]:
     found = judge(_widened(small))
     _require_same(judge(data), found)
     small.save(into, level=9)
+    _store(found, data, into)
+    return found
+
+
+def judge_again(folder: Path) -> list[Verdict]:
+    """Store the verdicts of the present rules on the run packed in ``folder``; returns them."""
+    data = reference(folder)
+    require(data is not None, f"{folder} has no full run; name an output folder of whiffclock reproduce to pack one.")
+    assert data is not None
+    found = judge(data)
+    _store(found, data, folder)
+    return found
+
+
+def _store(found: Sequence[Verdict], data: Datasets, into: Path) -> None:
     content = {"facts": data.facts, "claims": [verdict.to_dict() for verdict in found]}
     text = json.dumps(content, default=lambda value: value.tolist(), ensure_ascii=False, indent=1)
     write_whole(into / _VERDICTS, lambda file: file.write(text.encode()))  # type: ignore[arg-type]
-    return found
 
 
 def _require_same(before: Sequence[Verdict], after: Sequence[Verdict]) -> None:
@@ -182,6 +197,6 @@ def _number(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    for verdict in pack(Path(sys.argv[1]), FOLDER):
+    for verdict in pack(Path(sys.argv[1]), FOLDER) if sys.argv[1:] else judge_again(FOLDER):
         print(verdict.claim.id, verdict.verdict)
     print(f"{sum(file.stat().st_size for file in FOLDER.rglob('*') if file.is_file()) / 1e6:.2f} MB in {FOLDER}")

@@ -53,6 +53,7 @@ class Rendered:
     width: float
     alt: str  # what is seen
     table: Table | None  # shown below the caption
+    numbers: str  # what the table has
 
 
 def drawing(figure: str) -> Any:
@@ -147,7 +148,11 @@ def _render(figure: str, data: Datasets, out: Path) -> Rendered:
     text = svg.getvalue().decode()
     short = text[text.index("<svg") :] if len(text) <= _LONGEST_SVG else ""
     made = drawing(figure)
-    caption = made.caption(data) + " Synthetic plume." * data.synthetic
+    caption, _, numbers = made.caption(data).partition(" Table: ")
+    caption += " Synthetic plume." * data.synthetic
+    numbers = numbers[:1].upper() + numbers[1:]
     alt = made.alt(data) if hasattr(made, "alt") else made.TITLE
     table = made.table(data) if hasattr(made, "table") else None
-    return Rendered(figure, made.TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]), alt, table)
+    return Rendered(
+        figure, made.TITLE, caption, png, pdf, short, float(drawn.get_size_inches()[0]), alt, table, numbers
+    )

@@ -33,7 +33,7 @@ def finding(data: Datasets, verdicts: Sequence[Verdict], reference: Mapping[str,
 def kicker(data: Datasets) -> str:
     """What kind of run it is, in a few words."""
     facts, share = data.facts, training(data)
-    what = "Two-minute demonstration" if facts["profile"] == "quick" else f"Reproduction, profile {facts['profile']}"
+    what = "Two-minute demonstration" if facts["profile"] == "quick" else "Reproduction"
     if facts["episodes"] < LearningSettings.episodes:
         return f"{what}: {share} of the paper’s training"
     return f"{what}: {number(facts['seeds'])} agents of each kind (the paper: {PAPER_AGENTS})"
@@ -141,7 +141,7 @@ def _reasons(data: Datasets, verdicts: Sequence[Verdict]) -> list[str]:
     if many:
         told.append(f"{_need(many)} more than {_MOST_AGENTS:,} agents")
     if other:
-        told.append(f"{_need(other)} other data, named below")
+        told.append(f"for {listing(other)} more agents are not enough, as explained there")
     return told
 
 

@@ -6,8 +6,10 @@ The page is a single file that loads nothing; for one version of the package its
 import base64
 import math
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +22,7 @@ from matplotlib.ticker import MaxNLocator
 
 import whiffclock
 from whiffclock.disk import require_replaceable, require_writable, write_whole
-from whiffclock.formatting import number, span
+from whiffclock.formatting import number, plainly, span
 from whiffclock.paper.beyond.verdicts import Comparison, beyond_json, compare, headline, programs
 from whiffclock.paper.claims import Verdict, claims_json, judge
 from whiffclock.paper.claims.verdict import SIGNS
@@ -296,7 +298,7 @@ def _whiffs(data: Datasets) -> dict[str, Any]:
     for name, threshold in data.environments.items():
         probability = data.setting["probability"].sel(environment=name)
         shares = [float(probability.sel(x=x0 + x, y=y0)) for x in distances] + [float(probability.where(mask).mean())]
-        cells = [f"{threshold:g}", *(f"{share:.1%}" for share in shares)]
+        cells = [plainly(threshold), *(f"{share:.1%}" for share in shares)]
         if data.usage is not None:
             blanks = data.usage["blank"].sel(environment=name).where(mask)
             cells.append(number(float(blanks.median()), ".0f"))
@@ -313,8 +315,11 @@ def _effective(data: Datasets) -> str:
 
 
 def _command(data: Datasets) -> str:
-    """The command that makes this page."""
+    """The command that makes this page; empty if the run has a profile that this version does not know."""
     facts, made = data.facts, figures_of(data)
+    profiles = resources.files("whiffclock.paper").joinpath("profiles.toml").read_text("utf-8")
+    if facts["profile"] not in tomllib.loads(profiles):  # read here: paper.profiles needs numba
+        return ""
     command = f"whiffclock reproduce --profile {facts['profile']}"
     if not facts["origin"].startswith("built-in plume"):
         command += " --plume FILE"
