@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from whiffclock import gym as _gym
+
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all the rest
 if TYPE_CHECKING:
     from typing import Any
@@ -123,6 +125,9 @@ _PLACES = {
 _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}
 #: Names of version 0.1 and the present ones.
 _RENAMED = {"void_path": "recovery_path", "plot_void_path": "plot_recovery_path", "ENVIRONMENTS": "PAPER"}
+
+
+_gym.register()
 
 
 def __getattr__(name: str) -> Any:
