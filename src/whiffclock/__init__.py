@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from whiffclock import gym as _gym
+from whiffclock import registration as _registration
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all the rest
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACE
 _RENAMED = {"void_path": "recovery_path", "plot_void_path": "plot_recovery_path", "ENVIRONMENTS": "PAPER"}
 
 
-_gym.register()
+_registration.register()
 
 
 def __getattr__(name: str) -> Any:

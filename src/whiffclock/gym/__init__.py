@@ -1,50 +1,6 @@
-"""The search as an environment of Gymnasium (version 1), for learners from elsewhere.
+"""The search as an environment of Gymnasium 1, for learners from elsewhere (``pip install whiffclock[gym]``).
 
-``gymnasium.make("whiffclock/Search-v0")`` makes one search, ``gymnasium.make_vec("whiffclock/Search-v0", num_envs=4096)``
-many at the same time (:class:`whiffclock.gym.environments.SearchVectorEnv`).
-
-Gymnasium 1 loads no plugins, and takes 0.2 seconds to import. The environment is therefore registered when both packages
-have been imported, in any order, by :func:`register`; this module imports neither Gymnasium nor anything slow.
+``gymnasium.make("whiffclock/Search-v0")`` makes one search, and
+``gymnasium.make_vec("whiffclock/Search-v0", num_envs=4096)`` many at the same time, after ``import whiffclock``; see
+:mod:`whiffclock.gym.environments` and :mod:`whiffclock.gym.observations`.
 """
-
-from __future__ import annotations
-
-import sys
-from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
-from typing import Any
-
-ID = "whiffclock/Search-v0"
-_REGISTRY = "gymnasium.envs.registration"
-
-
-def register() -> None:
-    """Register the environment, now or as soon as Gymnasium is imported."""
-    if _REGISTRY in sys.modules:
-        _add_to(sys.modules[_REGISTRY])
-    elif not any(isinstance(finder, _WhenImported) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _WhenImported())  # type: ignore[arg-type]
-
-
-def _add_to(registration: ModuleType) -> None:
-    if ID not in registration.registry:
-        at = "whiffclock.gym.environments"
-        registration.register(ID, f"{at}:SearchEnv", vector_entry_point=f"{at}:SearchVectorEnv")
-
-
-class _WhenImported:
-    """A finder of modules that finds Gymnasium's registry where it is, and then registers the environment in it."""
-
-    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The usual specification of the module; None for all others."""
-        if name != _REGISTRY or (spec := PathFinder.find_spec(name, path, target)) is None or spec.loader is None:
-            return None
-        execute = spec.loader.exec_module
-
-        def execute_and_register(module: ModuleType) -> None:
-            execute(module)
-            _add_to(module)
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
-
-        spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
-        return spec

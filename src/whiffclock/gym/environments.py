@@ -2,8 +2,8 @@
 
 What happens in a step is the rule of all searches of this package: the agent moves by one cell, time advances by one
 snapshot, and the agent observes its new place. **Reward** is 1 for the move that enters the source region, and
--(1 - gamma) for any other, as in the paper; discounted with gamma, its sum is G of :func:`whiffclock.evaluate`. A search is
-*terminated* in the source region, and *truncated* after ``horizon`` moves without it.
+-(1 - gamma) for any other, as in the paper; discounted with gamma, its sum is G of :func:`whiffclock.evaluate`. A
+search is *terminated* in the source region, and *truncated* after ``horizon`` moves without it.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ class SearchVectorEnv(VectorEnv):
         self._batch.seed(self.np_random, which)
         self._batch.begin(which, given.get("start"))
         if self._paths:
-            self._paths.keep(self._batch.searches, again=self._begun)
+            self._paths.keep(again=self._begun)
         self._begun = True
-        return self._observed(), self._infos(which)
+        return self._batch.observed(), self._infos(which)
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Move all searches; observations, rewards, whether terminated, whether truncated, infos."""
@@ -110,18 +110,20 @@ class SearchVectorEnv(VectorEnv):
             raise ResetNeeded(_NOT_BEGUN)
         if self._mode is AutoresetMode.DISABLED and batch.ended.any():
             raise ResetNeeded(f"Search {batch.ended.argmax()} has ended; reset it before the next step.")
-        reward, arrived, late = batch.step(actions, np.asarray(actions))
+        reward, ends = np.empty(self.num_envs), np.empty((2, self.num_envs), dtype=np.bool_)
+        batch.step(actions, np.asarray(actions), reward, ends)
         if self._mode is AutoresetMode.SAME_STEP and batch.ended.any():
             infos = self._final(ended := batch.ended.copy())
             batch.begin(ended)
         if self._paths:
-            self._paths.keep(batch.searches)
-        return self._observed(), reward, arrived, late, infos | self._infos(self._all)
+            self._paths.keep()
+        return batch.observed(), reward, ends[0], ends[1], infos | self._infos(self._all)
 
-    def render(self) -> tuple[np.ndarray, ...] | None:  # type: ignore[override]
+    def render(self) -> tuple[np.ndarray, ...] | None:
         """Pictures uint8[height, width, 3] of all searches."""
         if self._paths is None:
-            return _unrendered(self)
+            _warn_of_no_pictures(self)
+            return None
         if not self._begun:
             raise ResetNeeded(_NOT_BEGUN)
         return tuple(self._paths.picture(i) for i in range(self.num_envs))
@@ -136,19 +138,20 @@ class SearchVectorEnv(VectorEnv):
         require(self._begun or bool(mask.all()), "The first reset must begin all searches; leave out the reset_mask.")
         return mask
 
-    def _observed(self) -> Any:
-        return self._batch.observations.of(self._batch.searches)
-
     def _infos(self, which: np.ndarray) -> dict[str, Any]:
         """Cell and snapshot of some of the searches, in Gymnasium's form: zeros and False for the others."""
-        place = self._batch.searches.place
-        some = place.copy() if which is self._all else np.where(which[:, None], place, 0)
-        return {"cell": some[:, :2], "_cell": which.copy(), "snapshot": some[:, 2], "_snapshot": which.copy()}
+        place = self._batch.state[:3] * which
+        return {
+            "cell": np.ascontiguousarray(place[:2].T),
+            "_cell": which.copy(),
+            "snapshot": place[2],
+            "_snapshot": which.copy(),
+        }
 
     def _final(self, ended: np.ndarray) -> dict[str, Any]:
         """The last observations and infos of searches that have ended."""
-        observed, last = self._observed(), np.full(self.num_envs, None, dtype=object)
-        for i in np.flatnonzero(ended):
+        observed, last = self._batch.observed(), np.full(self.num_envs, None, dtype=object)
+        for i in np.flatnonzero(ended).tolist():
             last[i] = self._batch.observations.of_one(observed, i)
         infos = {"final_obs": last, "_final_obs": ended, "final_info": self._infos(ended)}
         return infos | {"_final_info": ended.copy()}
@@ -177,8 +180,8 @@ class SearchEnv(gymnasium.Env):
         self.observation_space = self._batch.observations.space
         self.action_space = gymnasium.spaces.Discrete(N_ACTIONS)
         self.render_mode, self._paths = render_mode, _paths(render_mode, self._batch)
-        self._one = np.ones(1, dtype=np.bool_)
-        self._begun = False
+        self._one, self._reward, self._ends = np.ones(1, dtype=np.bool_), np.empty(1), np.empty((2, 1), dtype=np.bool_)
+        self._begun = self._over = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin a search: at random, or at ``options["start"]``."""
@@ -187,35 +190,38 @@ class SearchEnv(gymnasium.Env):
         self._batch.seed(self.np_random, self._one)
         self._batch.begin(self._one, start)
         if self._paths:
-            self._paths.keep(self._batch.searches)
-        self._begun = True
+            self._paths.keep()
+        self._begun, self._over = True, False
         return self._observed(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Move; observation, reward, whether terminated, whether truncated, info."""
         if not self._begun:
             raise ResetNeeded(_NOT_BEGUN)
-        if self._batch.ended[0]:
+        if self._over:
             raise ResetNeeded(_ENDED)
-        reward, arrived, late = self._batch.step(action, np.asarray(action)[None])
+        self._batch.step(action, np.asarray(action)[None], self._reward, self._ends)
         if self._paths:
-            self._paths.keep(self._batch.searches)
-        return self._observed(), float(reward[0]), bool(arrived[0]), bool(late[0]), self._info()
+            self._paths.keep()
+        (arrived,), (late,) = self._ends.tolist()
+        self._over = arrived or late
+        return self._observed(), float(self._reward[0]), arrived, late, self._info()
 
-    def render(self) -> np.ndarray | None:  # type: ignore[override]
+    def render(self) -> np.ndarray | None:
         """A picture uint8[height, width, 3] of plume, path and clock."""
         if self._paths is None:
-            return _unrendered(self)
+            _warn_of_no_pictures(self)
+            return None
         if not self._begun:
             raise ResetNeeded(_NOT_BEGUN)
         return self._paths.picture(0)
 
     def _observed(self) -> Any:
-        return self._batch.observations.of_one(self._batch.observations.of(self._batch.searches), 0)
+        return self._batch.observations.of_one(self._batch.observed(), 0)
 
     def _info(self) -> dict[str, Any]:
-        place = self._batch.searches.place[0]
-        return {"cell": place[:2].copy(), "snapshot": int(place[2])}
+        place = self._batch.state[:3, 0].copy()
+        return {"cell": place[:2], "snapshot": int(place[2])}
 
 
 def _mode_of(given: AutoresetMode | str) -> AutoresetMode:
@@ -235,14 +241,13 @@ def _options(given: dict[str, Any] | None, *known: str) -> dict[str, Any]:
 
 def _paths(render_mode: str | None, batch: Batch) -> Paths | None:
     """The record of paths that pictures need, if there are to be pictures."""
-    modes = _RENDERING["render_modes"]
     if render_mode is None:
         return None
-    require(render_mode in modes, f"The render_mode is {shown(render_mode)}; it must be 'rgb_array' or None.")
+    require(render_mode == "rgb_array", f"The render_mode is {shown(render_mode)}; it must be 'rgb_array' or None.")
     from whiffclock.gym.pictures import Paths
 
     return Paths(batch)
 
 
-def _unrendered(environment: gymnasium.Env | VectorEnv) -> None:
+def _warn_of_no_pictures(environment: gymnasium.Env | VectorEnv) -> None:
     gymnasium.logger.warn(f"{environment} draws nothing; make it with render_mode='rgb_array' to see searches.")

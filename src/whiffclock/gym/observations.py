@@ -29,7 +29,7 @@ from whiffclock.params import InputError, require, require_memory
 from whiffclock.plain_values import shown
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import single
-from whiffclock.world.searches import Searches
+from whiffclock.world.searches import CLOCK, X, Y
 
 #: Kinds, and whether a number belongs to them: never, if wanted, always.
 _NUMBER = {"whiff": "never", "clock": "maybe", "last": "always", "concentration": "never", "position": "never"}
@@ -74,7 +74,7 @@ class Observations:
         self.recent = max((kind.size for kind in self.kinds.values() if kind.name == "last"), default=0)
         self._corner = np.array(plume.field.shape[1:]) - 1
         each: dict[str, spaces.Space] = {text: self._space(kind, horizon) for text, kind in self.kinds.items()}
-        self._only = None if several else str(chosen)
+        self._only = None if several else self.kinds[str(chosen)]
         self.space: spaces.Space = spaces.Dict(each) if several else each[str(chosen)]
 
     def _space(self, kind: Kind, horizon: int) -> spaces.Space:
@@ -88,11 +88,11 @@ class Observations:
             return spaces.Box(low.astype(np.int32), high.astype(np.int32), dtype=np.int32)
         return spaces.Discrete(2 if kind.name == "whiff" else kind.size)
 
-    def of(self, searches: Searches) -> Any:
+    def of(self, state: np.ndarray, recent: np.ndarray, odor: np.ndarray) -> Any:
         """What all searches observe, in new arrays: one, or a dictionary of them."""
         if self._only is not None:
-            return self._values(self.kinds[self._only], searches)
-        return {text: self._values(kind, searches) for text, kind in self.kinds.items()}
+            return self._values(self._only, state, recent, odor)
+        return {text: self._values(kind, state, recent, odor) for text, kind in self.kinds.items()}
 
     def of_one(self, values: Any, i: int) -> Any:
         """What one search observes, from what all observe."""
@@ -100,16 +100,16 @@ class Observations:
             return {text: some[i] for text, some in values.items()}
         return values[i]
 
-    def _values(self, kind: Kind, searches: Searches) -> np.ndarray:
+    def _values(self, kind: Kind, state: np.ndarray, recent: np.ndarray, odor: np.ndarray) -> np.ndarray:
         if kind.name == "whiff":
-            return (searches.clock == 0).astype(np.int64)
+            return (state[CLOCK] == 0).astype(np.int64)
         if kind.name == "clock":
-            return np.minimum(searches.clock, kind.size - 1)
+            return np.minimum(state[CLOCK], kind.size - 1)
         if kind.name == "last":
-            return searches.recent[:, self.recent - kind.size :].copy()
+            return recent[:, self.recent - kind.size :].copy()
         if kind.name == "concentration":
-            return searches.odor[:, None].copy()
-        return (searches.place[:, :2] - self._source).astype(np.int32)
+            return odor[:, None].copy()
+        return (state[X : Y + 1].T - self._source).astype(np.int32)
 
 
 def _field(plume: Plume) -> np.ndarray:
