@@ -140,13 +140,9 @@ class SearchVectorEnv(VectorEnv):
 
     def _infos(self, which: np.ndarray) -> dict[str, Any]:
         """Cell and snapshot of some of the searches, in Gymnasium's form: zeros and False for the others."""
-        place = self._batch.state[:3] * which
-        return {
-            "cell": np.ascontiguousarray(place[:2].T),
-            "_cell": which.copy(),
-            "snapshot": place[2],
-            "_snapshot": which.copy(),
-        }
+        state = self._batch.state[:3]
+        place = state.copy() if which is self._all else state * which
+        return {"cell": place[:2].T, "_cell": which.copy(), "snapshot": place[2], "_snapshot": which.copy()}
 
     def _final(self, ended: np.ndarray) -> dict[str, Any]:
         """The last observations and infos of searches that have ended."""
