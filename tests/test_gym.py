@@ -1,8 +1,10 @@
 """The environments of Gymnasium: its own checks, its autoreset modes, and the same searches as everywhere else."""
 
+import re
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -25,6 +27,7 @@ from whiffclock.world.worlds import PlumeWorld
 NAME = "whiffclock/Search-v0"
 KINDS = ["whiff", "clock", "clock:7", "last:1", "last:5", "concentration", "position"]
 MODES = list(AutoresetMode)
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -358,3 +361,27 @@ def test_arriving_with_the_last_move_is_an_arrival(lonely):
     _, reward, terminated, truncated, info = env.step(0)
     assert (reward, terminated, truncated) == (pytest.approx(-0.1), False, True)
     assert (info["cell"].tolist(), info["snapshot"]) == ([3, 2], 1)
+
+
+def test_the_page_runs(capsys):
+    names: dict = {}
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs/agents.md").read_text(), re.DOTALL):
+        exec(block, names)
+    assert [row.agent for row in names["table"].rows] == ["mine", "searched clock", "cast-and-surge"]
+
+
+def test_a_short_lesson_of_reinforce(plume, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    import reinforce
+
+    monkeypatch.setattr(reinforce, "SEARCHES", 64)
+    monkeypatch.setattr(reinforce, "STATES", 40)
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(reinforce.time, "monotonic", lambda: next(ticks))
+    preference = reinforce.learn(plume, "denser", 60)
+    learned, before = (
+        wc.from_function(lambda clock, made=made: int(made[clock].argmax()), 40, "learned")
+        for made in (preference, np.zeros((40, 4)))
+    )
+    gained = [wc.evaluate(policy, plume, "denser", snapshots=1).mean("G") for policy in (before, learned)]
+    assert gained[1] > gained[0] + 0.1
