@@ -17,14 +17,22 @@ from torch.distributions import Categorical
 import whiffclock as wc
 
 BITS, SEARCHES, STEPS, GAMMA, LAMBDA = 100, 256, 128, 0.998, 0.95
-EPOCHS, MINIBATCHES, CLIP, ENTROPY, RATE, HIDDEN = 2, 4, 0.2, 0.01, 2e-3, 32
+EPOCHS, MINIBATCHES, CLIP, ENTROPY, RATE, HIDDEN = 4, 4, 0.2, 0.01, 1e-3, 64
 SEEN, PLACE = f"last:{BITS}", "position"
 
 
-def network(inputs, outputs):
+def layer(inputs, outputs, gain=2**0.5):
+    """A linear layer with orthogonal weights."""
+    made = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(made.weight, gain)
+    nn.init.zeros_(made.bias)
+    return made
+
+
+def network(inputs, outputs, gain):
     """Two hidden layers."""
-    between = nn.Linear(HIDDEN, HIDDEN)
-    return nn.Sequential(nn.Linear(inputs, HIDDEN), nn.Tanh(), between, nn.Tanh(), nn.Linear(HIDDEN, outputs))
+    hidden = layer(inputs, HIDDEN), nn.Tanh(), layer(HIDDEN, HIDDEN), nn.Tanh()
+    return nn.Sequential(*hidden, layer(HIDDEN, outputs, gain))
 
 
 class Learner(nn.Module):
@@ -32,7 +40,7 @@ class Learner(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.actor, self.critic = network(BITS, len(wc.ACTIONS)), network(2, 1)
+        self.actor, self.critic = network(BITS, len(wc.ACTIONS), 0.01), network(2, 1, 1.0)
 
     def value(self, place):
         return self.critic(place / 50).squeeze(-1)

@@ -24,7 +24,8 @@ def register() -> None:
 
 
 def _add_to(registration: ModuleType) -> None:
-    if ID not in registration.registry:
+    known = hasattr(registration, "VectorizeMode")  # else it is older than version 1
+    if known and ID not in registration.registry:
         at = "whiffclock.gym.environments"
         registration.register(ID, f"{at}:SearchEnv", vector_entry_point=f"{at}:SearchVectorEnv")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from whiffclock.arguments import path_of, settings_of
 from whiffclock.gym.observations import Observations
-from whiffclock.params import EvaluationSettings, InputError, Valid, WorldSettings, checked, require
+from whiffclock.params import EvaluationSettings, InputError, LearningSettings, Valid, WorldSettings, checked, require
 from whiffclock.plain_values import plain, shown
 from whiffclock.plume import Plume
 from whiffclock.plume.builtin import builtin_plume
@@ -27,17 +27,36 @@ _Searches = Annotated[int, Valid("The number of searches is {}", ge=1, le=10**7)
 
 
 class Batch:
-    """``count`` searches at the same time; the parameters are those of the environments."""
+    """Searches at the same time.
+
+    Parameters
+    ----------
+    count
+        Number of searches.
+    plume
+        A plume, or the path of its file; default: the built-in plume.
+    threshold
+        Name of an environment of the plume, or a concentration.
+    observation
+        A kind of observation, or a list of kinds, which are then observed as a dictionary: "whiff", "clock", "clock:n",
+        "last:n", "concentration", "position" (:mod:`whiffclock.gym.observations`).
+    horizon
+        Moves after which a search is truncated.
+    gamma
+        Discount factor; a move costs 1 - gamma.
+    world
+        Source radius and starts, as WorldSettings or a dictionary of some of them.
+    """
 
     def __init__(
         self,
         count: int,
-        plume: Plume | Path | str | None,
-        threshold: str | float,
-        observation: str | Sequence[str],
-        horizon: int,
-        gamma: float,
-        world: WorldSettings | Mapping[str, Any] | None,
+        plume: Plume | Path | str | None = None,
+        threshold: str | float = "sparse",
+        observation: str | Sequence[str] = "whiff",
+        horizon: int = LearningSettings.horizon,
+        gamma: float = EvaluationSettings.gamma,
+        world: WorldSettings | Mapping[str, Any] | None = None,
     ) -> None:
         self.count, self.horizon = checked("num_envs", count, _Searches), checked("horizon", horizon, _Horizon)
         self.plume = _plume_of(plume)

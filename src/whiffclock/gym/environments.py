@@ -8,8 +8,6 @@ search is *terminated* in the source region, and *truncated* after ``horizon`` m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -19,9 +17,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from whiffclock.gym.batch import Batch
-from whiffclock.params import EvaluationSettings, InputError, LearningSettings, WorldSettings, require
+from whiffclock.params import InputError, require
 from whiffclock.plain_values import shown
-from whiffclock.plume import Plume
 from whiffclock.world.moves import N_ACTIONS
 
 if TYPE_CHECKING:
@@ -40,25 +37,15 @@ class SearchVectorEnv(VectorEnv):
     ----------
     num_envs
         Number of searches.
-    plume
-        A plume, or the path of its file; default: the built-in plume.
-    threshold
-        Name of an environment of the plume, or a concentration.
-    observation
-        A kind of observation, or a list of kinds, which are then observed as a dictionary: "whiff", "clock", "clock:n",
-        "last:n", "concentration", "position" (:mod:`whiffclock.gym.observations`).
-    horizon
-        Moves after which a search is truncated.
-    gamma
-        Discount factor; a move costs 1 - gamma.
-    world
-        Source radius and starts, as WorldSettings or a dictionary of some of them.
     autoreset_mode
         How searches that have ended begin again, as ``gymnasium.vector.AutoresetMode`` or its value: in the next step
         (then without move and reward), in the same step (``infos["final_obs"]`` has the last observation, and
         ``infos["final_info"]``), or by ``reset(options={"reset_mask": ...})`` only.
     render_mode
         "rgb_array": :meth:`render` draws plume, path and clock of each search.
+    **settings
+        ``plume``, ``threshold``, ``observation``, ``horizon``, ``gamma`` and ``world``, as
+        :class:`whiffclock.gym.batch.Batch` describes them.
 
     Notes
     -----
@@ -70,16 +57,11 @@ class SearchVectorEnv(VectorEnv):
     def __init__(
         self,
         num_envs: int = 1,
-        plume: Plume | Path | str | None = None,
-        threshold: str | float = "sparse",
-        observation: str | Sequence[str] = "whiff",
-        horizon: int = LearningSettings.horizon,
-        gamma: float = EvaluationSettings.gamma,
-        world: WorldSettings | Mapping[str, Any] | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
+        **settings: Any,
     ) -> None:
-        self._batch = Batch(num_envs, plume, threshold, observation, horizon, gamma, world)
+        self._batch = Batch(num_envs, **settings)
         self.num_envs, self.render_mode = self._batch.count, render_mode
         self._mode = _mode_of(autoreset_mode)
         self.metadata = _RENDERING | {"autoreset_mode": self._mode}
@@ -156,23 +138,14 @@ class SearchVectorEnv(VectorEnv):
 class SearchEnv(gymnasium.Env):
     """One search in a plume.
 
-    Its parameters are those of :class:`SearchVectorEnv`, but for ``num_envs`` and ``autoreset_mode``. The option of
+    Its parameters are those of :class:`SearchVectorEnv` without ``num_envs`` and ``autoreset_mode``. The option of
     :meth:`reset` is ``start``.
     """
 
     metadata = _RENDERING
 
-    def __init__(
-        self,
-        plume: Plume | Path | str | None = None,
-        threshold: str | float = "sparse",
-        observation: str | Sequence[str] = "whiff",
-        horizon: int = LearningSettings.horizon,
-        gamma: float = EvaluationSettings.gamma,
-        world: WorldSettings | Mapping[str, Any] | None = None,
-        render_mode: str | None = None,
-    ) -> None:
-        self._batch = Batch(1, plume, threshold, observation, horizon, gamma, world)
+    def __init__(self, render_mode: str | None = None, **settings: Any) -> None:
+        self._batch = Batch(1, **settings)
         self.observation_space = self._batch.observations.space
         self.action_space = gymnasium.spaces.Discrete(N_ACTIONS)
         self.render_mode, self._paths = render_mode, _paths(render_mode, self._batch)
