@@ -24,7 +24,7 @@ test: .venv/.ready lint
 # The kernel tests with every array index checked.
 test-bounds: .venv/.ready
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds $(BIN)/python -m pytest tests/test_lockstep.py \
-	  tests/test_evaluate.py tests/test_beliefs.py tests/test_bayes.py tests/test_pomdp_kernels.py \
+	  tests/test_evaluate.py tests/test_gym.py tests/test_beliefs.py tests/test_bayes.py tests/test_pomdp_kernels.py \
 	  tests/test_pomdp_blocks.py tests/test_pomdp_solver.py tests/test_pomdp_runs.py tests/test_simulate.py
 
 # Damaged files and odd options, for some time: make fuzz SECONDS=600 SEED=1

@@ -43,6 +43,17 @@ OWN_SEARCHERS = {
     "search.bayes.64_starts": "Bayesian agent, 64 searches at the same time",
     "search.infotaxis": "infotaxis, 16 searches at the same time",
 }
+ENVIRONMENTS = {
+    "gym.loop": "4,096 searches in a compiled loop, without Gymnasium",
+    "gym.vector": "4,096 searches, `make_vec`; observation: the whiff bit",
+    "gym.vector.same_step": "the same, which begin again in the same step",
+    "gym.vector.five_kinds": "the same with all five kinds of observation",
+    "gym.cartpole": '4,096 poles, Gymnasium\'s own `make_vec("CartPole-v1")`',
+    "gym.single": "one search, `make(...).unwrapped`",
+    "gym.single.made": "one search, `make(...)`",
+    "gym.by_hand": "one search in an environment of 25 lines over the search loop",
+    "gym.cartpole.single": 'one pole, Gymnasium\'s own `make("CartPole-v1").unwrapped`',
+}
 SERIES = {
     "grid.training": "training step, by cells of the grid",
     "grid.rollout": "step of a search, by cells of the grid",
@@ -126,6 +137,12 @@ def rates(m: Measured, names: dict[str, str], unit: str) -> str:
         for name, what in found.items()
     ]
     return table(("", unit, "slower than whiffclock by a factor of", *(["arrived"] if arrived else [])), rows)
+
+
+def gym(m: Measured) -> str:
+    """Rates of environments."""
+    rows = [(what, number(m[name])) for name, what in ENVIRONMENTS.items()]
+    return table(("", "steps per CPU second"), rows)
 
 
 def share(value: float | None) -> str:
@@ -276,6 +293,7 @@ BLOCKS: dict[str, Callable[[Measured], str]] = {
         about,
         training,
         search,
+        gym,
         others,
         pomdp,
         reference,

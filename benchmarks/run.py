@@ -15,7 +15,7 @@ from pathlib import Path
 
 from page import MEASURED, renew
 
-BENCHMARKS = ("training", "search", "plume", "pomdp", "engines", "scaling", "full")
+BENCHMARKS = ("training", "search", "gym", "plume", "pomdp", "engines", "scaling", "full")
 
 
 def main() -> int:

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from whiffclock import registration as _registration
+
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all the rest
 if TYPE_CHECKING:
     from typing import Any
@@ -125,6 +127,9 @@ _PLACES = {
 _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}
 #: Names of version 0.1 and the present ones.
 _RENAMED = {"void_path": "recovery_path", "plot_void_path": "plot_recovery_path", "ENVIRONMENTS": "PAPER"}
+
+
+_registration.register()
 
 
 def __getattr__(name: str) -> Any:

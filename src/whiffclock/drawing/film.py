@@ -1,6 +1,7 @@
 """A search as an animation: plume, path and clock, with the phases of recovery as they happen."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -160,18 +161,26 @@ class Film:
         ]
         self._artists |= {"clock": clock, "words": words}
 
+    def frame(self, now: int) -> np.ndarray:
+        """The picture uint8[height, width, 3] after ``now`` moves."""
+        self.draw(now)
+        self._canvas.draw()
+        return np.asarray(self._canvas.buffer_rgba())[..., :3].copy()
+
+    @cached_property
+    def _canvas(self) -> Any:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        return FigureCanvasAgg(self.figure)
+
     def save(self, path: Path, frames: Sequence[int], fps: int) -> None:
         """Write the frames as a GIF."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
         from PIL import Image
 
-        canvas: Any = FigureCanvasAgg(self.figure)
         pictures, known = [], Image.new("P", (1, 1))
         known.putpalette(self._palette())
         for now in frames:
-            self.draw(now)
-            canvas.draw()
-            picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+            picture = Image.fromarray(self.frame(now))
             pictures.append(picture.quantize(palette=known, dither=Image.Dither.NONE))
         held = [1000 // fps] * (len(frames) - 1) + [2000]  # two seconds to look at the end
         pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=held, loop=0, optimize=True)
