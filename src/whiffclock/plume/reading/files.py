@@ -12,8 +12,8 @@ import math
 import os
 import uuid
 import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -62,6 +62,17 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
         if not isinstance(plume.field, np.ndarray):
             files.pop_all()  # it stays in its file
         return plume
+
+
+@contextmanager
+def found_in(path: Path, key: str | None = None) -> Iterator[Found]:
+    """The odor in the file ``path``, which is open as long as it is needed."""
+    if not os.path.isdir(path):
+        require_file(path, "plume file")
+    with reading(path, "a readable plume file"), naming(path), ExitStack() as files:
+        with warnings.catch_warnings(action="ignore"):  # such as files in a Zarr store that are no part of it
+            found = _opener(path)(path, key, files)
+        yield found
 
 
 def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
