@@ -17,8 +17,10 @@ by whiff probability in per cent: p20 is an environment with .20 (p2_5 with .025
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from whiffclock.formatting import plainly, short
 from whiffclock.params import WorldSettings, require
 from whiffclock.plume.durations import complete_runs
 from whiffclock.plume.plume import Plume
+from whiffclock.plume.whiffs import single
 
 #: By number of snapshots: whiff probability in the start region of the built-in plume in the paper's four environments,
 #: from dense to sparse, and the average over all whiffs in the last of them.
@@ -41,15 +44,15 @@ PAPER_PROBABILITIES: dict[int, tuple[float, ...]] = {
     2598: (0.542, 0.316, 0.161, 0.096, 0.346),
 }
 #: Most values that are looked at: of larger fields, the middle snapshots and some of the cells.
-MOST_VALUES = 12_000_000
+MOST_VALUES = 10_000_000
 MOST_SNAPSHOTS = 3000
 #: Largest relative error of a whiff probability; beyond it, the values of the record are too coarse.
 TOLERANCE = 0.3
 #: Fewest cells of a start region.
 FEWEST_CELLS = 10
 _STEPS = 1000
-#: Relative error of a whiff probability that hardly matters.
-_CLOSE = 0.03
+#: Relative error of the sparsest whiff probability that is accepted for a better average over whiffs.
+_CLOSE = 0.1
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,11 @@ class Suggestion:
     blanks: tuple[float, ...]  # mean duration of complete blanks, in snapshots
     start_cells: int
     snapshots: int  # that were looked at
+
+    @property
+    def lowest(self) -> float:
+        """The lowest threshold, that of the densest environment."""
+        return min(self.environments.values())
 
 
 class _Region:
@@ -79,17 +87,17 @@ class _Region:
 
     def probability(self, threshold: float, start: float) -> float:
         """Mean whiff probability in the start region of ``start``; 0 where it is empty."""
-        cells = self.highest >= start
-        return float((self.values[cells] >= threshold).mean()) if cells.any() else 0.0
+        cells = self.highest >= single(start)
+        return float((self.values[cells] >= single(threshold)).mean()) if cells.any() else 0.0
 
     def at_whiffs(self, threshold: float) -> float:
         """Mean whiff probability over all whiffs."""
-        p = (self.values[self.highest >= threshold] >= threshold).mean(axis=1)
+        p = (self.values[self.highest >= single(threshold)] >= single(threshold)).mean(axis=1)
         return float(np.square(p).sum() / p.sum())
 
     def blank(self, threshold: float, start: float) -> float:
         """Mean duration of the blanks between two whiffs."""
-        _, lengths = complete_runs(self.values[self.highest >= start] >= threshold)
+        _, lengths = complete_runs(self.values[self.highest >= single(start)] >= single(threshold))
         return float(lengths.mean()) if len(lengths) else float("nan")
 
 
@@ -120,7 +128,7 @@ def suggest_environments(
     start = _rounded(region, start, None, wanted[-1])
     thresholds = [*found, start]
     have = tuple(region.probability(c, start) for c in thresholds)
-    cells = int((region.highest >= start).sum())
+    cells = int((region.highest >= single(start)).sum())
     _require_close(thresholds, wanted, have, cells)
     blanks = tuple(region.blank(c, start) for c in thresholds)
     named = dict(zip(names_of(wanted), thresholds, strict=True))
@@ -155,7 +163,7 @@ def names_of(probabilities: Sequence[float]) -> tuple[str, ...]:
 
 def _required(probabilities: Sequence[float]) -> tuple[float, ...]:
     given = tuple(float(p) for p in probabilities)
-    falling = all(a > b for a, b in zip(given, given[1:], strict=False))
+    falling = all(a > b for a, b in pairwise(given))
     fine = 1 <= len(given) <= MOST and all(0 < p < 1 for p in given) and falling
     shown = ", ".join(plainly(p) for p in given)
     must = f"they must be one to {MOST} falling numbers between 0 and 1, such as .2,.1,.05,.02"
@@ -177,7 +185,7 @@ def _region(field: Any, source: tuple[int, int] | None, radius: float) -> _Regio
     cells = cells[every // 2 :: every] if every > 1 else cells
     parts = (field[i : min(i + 64, first + count)] for i in range(first, first + count, 64))
     values = np.concatenate([np.asarray(part).reshape(len(part), -1)[:, cells] for part in parts])
-    return _Region(np.ascontiguousarray(values.T))
+    return _Region(single(values.T))
 
 
 def _start_threshold(region: _Region, wanted: float, at_whiffs: float | None) -> float:
@@ -185,24 +193,30 @@ def _start_threshold(region: _Region, wanted: float, at_whiffs: float | None) ->
     steps = np.unique(np.quantile(region.peaks, np.linspace(0, 1, _STEPS)))
     steps = steps[steps > 0]
     error = np.abs(np.log(np.maximum(region.own_probability(steps), 1e-12) / wanted))
-    close = steps[error <= max(_CLOSE, float(error.min()))]
-    if at_whiffs is None or len(close) == 1:
-        return float(close[0])
-    return min(map(float, close), key=lambda c: abs(np.log(region.at_whiffs(c) / at_whiffs)))
+    close = np.flatnonzero(error <= max(_CLOSE, float(error.min())))
+    close = close[:: len(close) // 20 + 1]
+
+    def cost(i: int) -> float:
+        mean = region.at_whiffs(float(steps[i]))
+        return float(error[i]) + abs(math.log(mean / at_whiffs)) if at_whiffs else -mean
+
+    return float(steps[min(close, key=cost)])
 
 
 def _crossing(region: _Region, wanted: float, start: float) -> float:
     """The threshold whose whiff probability in the start region of ``start`` is ``wanted``: a quantile."""
-    return float(np.quantile(region.values[region.highest >= start], 1 - wanted))
+    return float(np.quantile(region.values[region.highest >= single(start)], 1 - wanted))
 
 
 def _rounded(region: _Region, threshold: float, start: float | None, wanted: float) -> float:
     """The threshold with as few digits as hardly change its whiff probability."""
     exact = region.probability(threshold, threshold if start is None else start)
     for digits in (3, 4, 6):
-        value = float(f"{threshold:.{digits}g}")
-        if abs(region.probability(value, value if start is None else start) - exact) <= 0.01 * wanted:
-            return value
+        nearest = float(f"{threshold:.{digits}g}")
+        step = 10.0 ** (math.floor(math.log10(abs(threshold) or 1.0)) - digits + 1)
+        for value in (nearest, float(f"{nearest - step:.{digits}g}")):  # or lower: many values are at the threshold itself
+            if abs(region.probability(value, value if start is None else start) - exact) <= 0.01 * wanted:
+                return value
     return threshold
 
 
@@ -218,6 +232,6 @@ def _require_close(thresholds: Sequence[float], wanted: Sequence[float], have: S
         require(
             c > 0, f"A whiff probability of {short(p, 3)} needs the threshold {plainly(c)}, not positive: {way_out}."
         )
-    rising = all(a < b for a, b in zip(thresholds, thresholds[1:], strict=False))
+    rising = all(a < b for a, b in pairwise(thresholds))
     shown = ", ".join(plainly(c) for c in thresholds)
     require(rising, f"The thresholds would be {shown}: the values are too coarse to tell them apart; {way_out}.")

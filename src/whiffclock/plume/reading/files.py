@@ -12,8 +12,8 @@ import math
 import os
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -64,15 +64,12 @@ def read_plume(path: Path, settings: ReadSettings | None = None) -> Plume:
         return plume
 
 
-@contextmanager
-def found_in(path: Path, key: str | None = None) -> Iterator[Found]:
-    """The odor in the file ``path``, which is open as long as it is needed."""
+def found_in(path: Path, key: str | None, files: ExitStack) -> Found:
+    """The odor in the file ``path``; what must be closed after reading is entered in ``files``."""
     if not os.path.isdir(path):
         require_file(path, "plume file")
-    with reading(path, "a readable plume file"), naming(path), ExitStack() as files:
-        with warnings.catch_warnings(action="ignore"):  # such as files in a Zarr store that are no part of it
-            found = _opener(path)(path, key, files)
-        yield found
+    with reading(path, "a readable plume file"), naming(path), warnings.catch_warnings(action="ignore"):
+        return _opener(path)(path, key, files)
 
 
 def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
