@@ -1,8 +1,8 @@
 """What is this recording? All that can be said of it before it is used, from a sample of its values.
 
-Axes and wind are found as in :mod:`whiffclock.plume.orientation`, thresholds as in :mod:`whiffclock.plume.suggest`, and
-the rest as in :mod:`whiffclock.plume.guess`. Nothing is decided silently: each guess has a confidence and names the option
-that corrects it, and the settings that follow are those of the next command.
+Axes and wind are found as in :mod:`whiffclock.plume.orientation`, thresholds as in :mod:`whiffclock.plume.suggest`,
+and the rest as in :mod:`whiffclock.plume.guess`. Nothing is decided silently: each guess has a confidence and names
+the option that corrects it, and the settings that follow are those of the next command.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from whiffclock.plume.plume import Plume
 from whiffclock.plume.reading.containers import Found
 from whiffclock.plume.reading.files import Reader, found_in
 from whiffclock.plume.reading.layouts import PAPER_SHAPE, ReadSettings, named_axes
-from whiffclock.plume.whiffs import single
 from whiffclock.plume.suggest import Suggestion, suggest_environments
+from whiffclock.plume.whiffs import single
 
 #: Most snapshots that thresholds are found in.
 MOST_THRESHOLDED = 3000
@@ -78,7 +78,7 @@ class PlumeCheck:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; without pictures."""
         found = self.suggestion
-        return nan_to_null(  # type: ignore[no-any-return]
+        return nan_to_null(
             {
                 "name": self.name,
                 "kind": self.kind,
@@ -142,7 +142,8 @@ def _checked(found: Found, how: ReadSettings, path: Path | str | None) -> PlumeC
     stored = glance(field)
     seen = motion(stored.frames)
     best = turns.reading_of("txy", seen, chances[time])
-    measured, already = best.wind, getattr(how, "wind", "right")
+    measured: turns.Wind = best.wind
+    already: turns.Wind = getattr(how, "wind", "right")  # the reader has turned by this
     best = replace(best, axes=axes, wind=turns.WINDS[(turns.WINDS.index(measured) + turns.WINDS.index(already)) % 4])
     second = turns.turned_round(best, chances[time])
     if chances[other] > second.probability:
@@ -174,7 +175,9 @@ def _checked(found: Found, how: ReadSettings, path: Path | str | None) -> PlumeC
     settings |= {"wind": best.wind} if best.wind != "right" else {}
     settings |= {"every": every * getattr(how, "every", 1)} if every > 1 else {}
     settings |= {"downsample": merged * how.downsample} if merged > 1 else {}
-    settings |= {"background": "median"} if stored.uneven or (stored.sign < 0 and found.values.dtype.kind == "f") else {}
+    settings |= (
+        {"background": "median"} if stored.uneven or (stored.sign < 0 and found.values.dtype.kind == "f") else {}
+    )
     settings |= {"invert": True} if stored.sign < 0 else {}
     settings |= {"source": (x, y)}
     settings |= {"environments": dict(suggestion.environments)} if suggestion else {}

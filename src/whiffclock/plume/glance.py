@@ -64,7 +64,7 @@ class Glance:
     def strength(self) -> float:
         """How far odor departs from the background: a high quantile, in the blocks that vary most."""
         lively = self.deviation >= np.quantile(self.deviation, 0.9)
-        return float(np.quantile(np.abs(self.frames - self.median)[:, lively], 0.98))
+        return float(np.quantile(np.abs(self.frames[:, lively] - self.median[lively]), 0.98))
 
     @cached_property
     def unevenness(self) -> float:
@@ -103,16 +103,17 @@ class Glance:
 
     @cached_property
     def skewness(self) -> float:
-        """Of the values in the most lively blocks, cut at four deviations: whiffs make it positive, dark ones negative."""
+        """Of values in the most lively blocks, cut at four deviations: positive of whiffs, negative of dark ones."""
         lively = self.deviation >= np.quantile(self.deviation, 0.8)
-        some = (self.frames - self.frames.mean(axis=0))[:, lively]
+        some = self.frames[:, lively]
+        some = some - some.mean(axis=0)
         spread = some.std(axis=0)
         scaled = np.clip(some / np.where(spread > 0, spread, 1), -4, 4)
         return float((scaled**3).mean())
 
 
 def glance(field: Any, factor: int | None = None, most: int = MOST_SNAPSHOTS) -> Glance:
-    """A glance at ``field[t, x, y]``, in blocks so large that it is small, or of the given ``factor``; ``most`` snapshots."""
+    """At most ``most`` snapshots of ``field[t, x, y]``, in blocks so large that it is small, or of ``factor``."""
     snapshots, *size = field.shape
     factor = factor or max(1, -(-max(size) // MOST_CELLS))
     count = min(snapshots, MOST_READ // (size[0] * size[1]), MOST_KEPT * factor**2 // (size[0] * size[1]))
@@ -142,7 +143,7 @@ def hot_pixels(field: Any) -> np.ndarray:
 
     moments = np.unique(np.linspace(0, field.shape[0] - 1, _SPREAD).astype(int))
     some = np.stack([np.asarray(field[int(t)]) for t in moments])
-    typical = np.median(some, axis=0)
+    typical = np.sort(some, axis=0)[len(some) // 2].astype(np.float32)
     around = median_filter(typical, size=3, mode="nearest")
     departs = np.abs(typical - around)
     usual = max(float(np.median(departs)), float(np.mean(departs)) / 4)
@@ -150,7 +151,7 @@ def hot_pixels(field: Any) -> np.ndarray:
     series = some[:, suspect[:, 0], suspect[:, 1]].astype(np.float64)
     size = departs[suspect[:, 0], suspect[:, 1]]
     fixed = series.std(axis=0) < 0.2 * size
-    bound = 0.1 * float(np.quantile(np.abs(some - around), 0.999))
+    bound = 0.05 * float(np.quantile(np.abs(some[len(some) // 2] - around), 0.999))
     return np.asarray(suspect[fixed & (size > bound)])
 
 

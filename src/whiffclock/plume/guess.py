@@ -2,16 +2,16 @@
 
 The rules, beside those of :mod:`whiffclock.plume.orientation`:
 
-- Background: the median in time of the third of the cells that vary least. It is uneven where it differs between them by
-  more than a fifth of the strength of odor.
+- Background: the median in time of the third of the cells that vary least. It is uneven where it differs between them
+  by more than a fifth of the strength of odor.
 - Odor is dark if values scatter farther down than up where they vary most, and if these cells are darker than still
   ones.
-- Source: the highest mean across the wind, less the background, rises downwind of it. The straight line through the most
-  upwind places where it reaches a quarter and a half of its largest value is drawn back to zero; across the wind, the
-  source is where the mean is highest between these two. On an uneven background, the standard deviation takes the place of
-  the mean.
-- One move of an agent is one cell per snapshot. Cells are merged and snapshots skipped so that the wind is about .9 cells
-  per snapshot, as in the paper, with as few skipped as possible and a grid that is neither huge nor tiny.
+- Source: the highest mean across the wind, less the background, rises downwind of it. The straight line through the
+  most upwind places where it reaches a quarter and a half of its largest value is drawn back to zero; across the
+  wind, the source is where the mean is highest between these two. On an uneven background, the standard deviation
+  takes the place of the mean.
+- One move of an agent is one cell per snapshot. Cells are merged and snapshots skipped so that the wind is about .9
+  cells per snapshot, as in the paper, with as few skipped as possible and a grid that is neither huge nor tiny.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Guess:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return nan_to_null(vars(self))  # type: ignore[no-any-return]
+        return nan_to_null(vars(self))
 
 
 def of_axes(axes: str, chance: float, how: str) -> Guess:
@@ -68,7 +68,9 @@ def of_wind(best: turns.Reading, seen: Motion) -> Guess:
     if not seen.moves:
         return Guess(best.wind, "unclear", "nothing moves, or too fast to be followed", "--wind")
     peaks = f"correlation {short(seen.peak)}, elsewhere {short(seen.elsewhere)}"
-    return Guess(best.wind, seen.confidence, f"{round(seen.agreeing * PARTS)} of {PARTS} parts agree, {peaks}", "--wind")
+    return Guess(
+        best.wind, seen.confidence, f"{round(seen.agreeing * PARTS)} of {PARTS} parts agree, {peaks}", "--wind"
+    )
 
 
 def of_speed(speed: float, seen: Motion) -> Guess:
@@ -97,7 +99,7 @@ def of_odor(stored: Glance) -> Guess:
 
 
 def of_saturation(values: np.ndarray, dtype: np.dtype, sign: int) -> Guess:
-    """The share of values at the end of the scale that strong odor reaches: the largest, or of dark odor the smallest."""
+    """The share of values at that end of the scale which strong odor reaches: the smallest if odor is dark."""
     end = values.max() if sign > 0 else values.min()
     share = float((values == end).mean())
     limits = (np.iinfo(dtype).max, np.iinfo(dtype).min) if dtype.kind in "iu" else ()
@@ -148,7 +150,12 @@ def of_moves(speed: float, grid: tuple[int, int], snapshots: int) -> Guess:
         length, record = max(grid) / merged, snapshots / skipped
         size = max(0.0, math.log(length / _GRID[1])) + max(0.0, math.log(_GRID[0] / length))
         short_record = 0.5 * max(0.0, math.log(_RECORD / record))
-        return 4 * abs(math.log(speed * skipped / merged / PAPER_WIND)) + size + short_record + 0.4 * math.log2(merged * skipped)
+        return (
+            4 * abs(math.log(speed * skipped / merged / PAPER_WIND))
+            + size
+            + short_record
+            + 0.4 * math.log2(merged * skipped)
+        )
 
     most = range(1, _MOST + 1)
     pairs = [(n, e) for n in most for e in most if min(grid) // n >= 5 and snapshots // e >= 10]

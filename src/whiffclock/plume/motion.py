@@ -1,8 +1,8 @@
 """Motion of structures in a film: where they are some snapshots later, by cross-correlation.
 
 From each cell its mean in time is removed, from each snapshot its mean in space, and heavy tails are cut. With a the
-result, the correlation at lag L and displacement d is pooled over all pairs of snapshots and all cells x for which x + d
-is in the frame:
+result, the correlation at lag L and displacement d is pooled over all pairs of snapshots and all cells x for which x
++ d is in the frame:
 
     rho(d) = sum a(t, x) a(t + L, x + d) / sqrt(sum a(t, x)^2 sum a(t + L, x + d)^2).
 
@@ -151,7 +151,8 @@ def _measured(pairs: _Pairs, lag: int) -> Motion:
     cosine = (a * ahead + b * aside) / (np.maximum(np.hypot(a, b), 1e-9) * max(far, 1e-9))
     other_way = (cosine < math.sqrt(0.5)) & (np.hypot(a, b) >= 0.5 * far)
     elsewhere = float(rho[other_way].max(initial=-1.0))
-    moves = far >= 0.5 and peak >= FAINT and agreeing >= 0.75 and peak > elsewhere
+    agreed = agreeing == 1 or (agreeing >= 0.75 and peak > 1.2 * elsewhere)
+    moves = inside and far >= 0.5 and peak >= FAINT and agreed and peak > elsewhere
     velocity = (ahead / lag, aside / lag) if moves else (0.0, 0.0)
     return Motion(velocity, lag, peak, elsewhere, inside, agreeing, moves, rho)
 

@@ -5,11 +5,11 @@ columns, to the right. The wind is one of four words: it blows ``right`` towards
 growing y, or ``up``. Letters and wind together are a reading; :func:`turned` rotates by multiples of 90 degrees, and
 never mirrors, so that x grows downwind.
 
-Time is found by stationarity. Frozen turbulence looks alike along t and x, as far as motion goes, but the mean of a plume
-does not depend on t and does depend on x and y. So the array is cut into :data:`BLOCKS` blocks along each axis, and two
-numbers tell how much these differ: the variance of their means, cell by cell, as a share of that of all means; and the
-standard deviation of their levels in units of that of all values. Both are small along time. A weak prior is added: time
-is mostly the first axis, sometimes the last, hardly ever the second or a very short one.
+Time is found by stationarity. Frozen turbulence looks alike along t and x, as far as motion goes, but the mean of a
+plume does not depend on t and does depend on x and y. So the array is cut into :data:`BLOCKS` blocks along each axis,
+and two numbers tell how much these differ: the variance of their means, cell by cell, as a share of that of all
+means; and the standard deviation of their levels in units of that of all values. Both are small along time. A weak
+prior is added: time is mostly the first axis, sometimes the last, hardly ever the second or a very short one.
 """
 
 from __future__ import annotations

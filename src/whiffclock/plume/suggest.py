@@ -2,17 +2,17 @@
 
 The rule. The start region of a threshold are the cells, outside the source disc, that reach it at least once. The
 sparsest threshold is one whose whiff probability, averaged over its own start region, is that of the paper's sparsest
-environment on the built-in plume. Often there are several, since a higher threshold loses whiffs and cells with few of
-them; of these, it is the one at which the whiff probability averaged over all whiffs (sum p^2 / sum p) is nearest to the
-paper's, or the lowest one if other probabilities are wanted. The others have, averaged over the same region, the whiff
-probabilities of the paper's other three. So thresholds scale with the values, and no unit is needed.
+environment on the built-in plume. Often there are several, since a higher threshold loses whiffs and cells with few
+of them; of these, it is the one at which the whiff probability averaged over all whiffs (sum p^2 / sum p) is nearest
+to the paper's, or highest if other probabilities are wanted. The others have, averaged over the same region,
+the whiff probabilities of the paper's other three. So thresholds scale with the values, and no unit is needed.
 
-A longer record has more cells that reach a threshold at least once. The numbers of the paper are therefore kept by the
-length of the record (:data:`PAPER_PROBABILITIES`); between lengths they are interpolated in its logarithm. They are means
-over contiguous parts of the built-in plume, as :func:`measure` finds them.
+A longer record has more cells that reach a threshold at least once. The numbers of the paper are therefore kept by
+the length of the record (:data:`PAPER_PROBABILITIES`); between lengths they are interpolated in its logarithm. They
+are means over contiguous parts of the built-in plume, as :func:`measure` finds them.
 
-Names. Four environments are called as in the paper, denser, dense, sparse and sparser. Any other number of them is called
-by whiff probability in per cent: p20 is an environment with .20 (p2_5 with .025).
+Names. Four environments are called as in the paper, denser, dense, sparse and sparser. Any other number of them is
+called by whiff probability in per cent: p20 is an environment with .20 (p2_5 with .025).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MOST_SNAPSHOTS = 3000
 TOLERANCE = 0.3
 #: Fewest cells of a start region.
 FEWEST_CELLS = 10
-_STEPS = 1000
+_STEPS = 2000
 #: Relative error of the sparsest whiff probability that is accepted for a better average over whiffs.
 _CLOSE = 0.1
 
@@ -194,13 +194,10 @@ def _start_threshold(region: _Region, wanted: float, at_whiffs: float | None) ->
     steps = steps[steps > 0]
     error = np.abs(np.log(np.maximum(region.own_probability(steps), 1e-12) / wanted))
     close = np.flatnonzero(error <= max(_CLOSE, float(error.min())))
-    close = close[:: len(close) // 20 + 1]
-
-    def cost(i: int) -> float:
-        mean = region.at_whiffs(float(steps[i]))
-        return float(error[i]) + abs(math.log(mean / at_whiffs)) if at_whiffs else -mean
-
-    return float(steps[min(close, key=cost)])
+    some = steps[np.unique(np.linspace(close[0], close[-1], 25).astype(int))]
+    mean = np.interp(steps[close], some, [region.at_whiffs(float(c)) for c in some])
+    cost = error[close] + np.abs(np.log(mean / at_whiffs)) if at_whiffs else -mean
+    return float(steps[close[np.argmin(cost)]])
 
 
 def _crossing(region: _Region, wanted: float, start: float) -> float:
@@ -214,7 +211,10 @@ def _rounded(region: _Region, threshold: float, start: float | None, wanted: flo
     for digits in (3, 4, 6):
         nearest = float(f"{threshold:.{digits}g}")
         step = 10.0 ** (math.floor(math.log10(abs(threshold) or 1.0)) - digits + 1)
-        for value in (nearest, float(f"{nearest - step:.{digits}g}")):  # or lower: many values are at the threshold itself
+        for value in (
+            nearest,
+            float(f"{nearest - step:.{digits}g}"),
+        ):  # many are at the threshold itself
             if abs(region.probability(value, value if start is None else start) - exact) <= 0.01 * wanted:
                 return value
     return threshold
@@ -227,7 +227,7 @@ def _require_close(thresholds: Sequence[float], wanted: Sequence[float], have: S
     require(cells >= FEWEST_CELLS, f"{few}; a plume needs {FEWEST_CELLS} at least: {way_out}.")
     for c, p, found in zip(thresholds, wanted, have, strict=True):
         close = abs(found - p) <= TOLERANCE * p
-        jumps = f"The whiff probability jumps: {short(p, 3)} is wanted, and {short(found, 3)} is the nearest, at {plainly(c)}"
+        jumps = f"The whiff probability jumps: {short(p, 3)} is wanted, {short(found, 3)} the nearest, at {plainly(c)}"
         require(close, f"{jumps}; the values are too coarse, or mostly equal: {way_out}.")
         require(
             c > 0, f"A whiff probability of {short(p, 3)} needs the threshold {plainly(c)}, not positive: {way_out}."

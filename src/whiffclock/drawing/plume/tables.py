@@ -14,8 +14,8 @@ from whiffclock.formatting import plainly, short
 from whiffclock.plume import dns
 from whiffclock.plume.check import PlumeCheck
 from whiffclock.plume.correlation import FOLLOWING_LAGS, SEPARATIONS
-from whiffclock.plume.suggest import Suggestion
 from whiffclock.plume.statistics import BOX_CENTRES, X_BINS, PlumeStatistics
+from whiffclock.plume.suggest import Suggestion
 
 #: Distances downwind that are shown.
 DISTANCES = (2, 4, 8, 16, 30, 48, 60, 80, 90, 115)
@@ -147,7 +147,9 @@ def check_tables(seen: PlumeCheck) -> list[Table]:
     about.add_column(style="bold", min_width=10)
     about.add_column(overflow="fold")
     about.add_row("file", f"{seen.name}: {seen.kind}, {seen.dtype}, {' x '.join(map(str, seen.stored))}")
-    about.add_row("grid", f"{seen.snapshots:,} snapshots{some}, {seen.grid[0]} x {seen.grid[1]} cells (x downwind, y across)")
+    about.add_row(
+        "grid", f"{seen.snapshots:,} snapshots{some}, {seen.grid[0]} x {seen.grid[1]} cells (x downwind, y across)"
+    )
     about.add_row("values", f"{plainly(seen.lowest, 4)} to {plainly(seen.highest, 4)}, noise {plainly(seen.noise, 2)}")
     guesses = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     guesses.add_column(style="bold", no_wrap=True, min_width=10)
