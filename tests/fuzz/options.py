@@ -114,6 +114,7 @@ BASES = {
     ("plume", "simulate"): ("made.npz", "--snapshots", "4", "--spin-up", "1", "--fill", "1", "--points", "8,8,8",
                             "--length", "8", "--width", "5", "--target", "none"),
     ("plume", "toy"): ("made.npz", "--snapshots", "20", "--length", "9", "--width", "5"),
+    ("plume", "check"): ("plume.npz",),
     ("plume", "inspect"): ("plume.npz",),
     ("plume", "compare"): ("plume.npz", "plume.npz"),
     ("plume", "calibrate"): ("plume.npz", "made.npz", "--target", "dns"),
