@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from whiffclock.environments import PAPER, Environments
     from whiffclock.memory import Memory, clock, controller, window
     from whiffclock.notebook import (
+        check_plume,
         compare,
         evaluate,
         fetch_plume,
@@ -76,6 +77,7 @@ __all__ = [
     "animate_search",
     "builtin_plume",
     "cast_and_surge",
+    "check_plume",
     "clock",
     "compare",
     "controller",

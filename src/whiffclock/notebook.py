@@ -26,6 +26,7 @@ from whiffclock.params import (
     require,
 )
 from whiffclock.plume import Plume, doubts
+from whiffclock.plume.check import PlumeCheck, check_recording
 from whiffclock.plume.reading import fetch as public
 from whiffclock.plume.reading import files as plume_files
 from whiffclock.plume.reading.layouts import ReadSettings
@@ -43,6 +44,7 @@ from whiffclock.world.trajectory import Trajectory, trajectory
 from whiffclock.world.worlds import PlumeWorld
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import xarray as xr
     from rich.table import Table
@@ -105,6 +107,32 @@ def fetch_plume(name: str, **settings: Any) -> Plume:
         bar.note(f"{found.title}. {found.authors}. https://doi.org/{found.doi}, licence: {found.licence}.")
         path = public.fetch(name, partial(bar.begin, name), bar.advance)
     return plume_files.read_plume(path, ReadSettings(**found.read | settings))
+
+
+def check_plume(recording: Path | str | Plume | np.ndarray, **settings: Any) -> PlumeCheck:
+    """Find out what a recording is: axes, wind, source, background, moves and thresholds.
+
+    Parameters
+    ----------
+    recording
+        A file, a plume, or an array of three dimensions in any order.
+    **settings
+        What is known of it, such as ``axes="tyx"``; see :class:`whiffclock.plume.reading.layouts.ReadSettings`.
+
+    Returns
+    -------
+    PlumeCheck
+        ``guesses`` has a value, a confidence and a reason for each question, ``suggestion`` the environments.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> seen = wc.check_plume(wc.builtin_plume())
+    >>> seen.guesses["wind"].value, seen.guesses["wind"].confidence
+    ('right', 'sure')
+    """
+    given = path_of(recording) if isinstance(recording, str) else recording
+    return check_recording(given, ReadSettings(**settings))
 
 
 def load_policy(path: Path | str) -> Policy:

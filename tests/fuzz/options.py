@@ -116,6 +116,7 @@ BASES = {
                             "--length", "8", "--width", "5", "--target", "none"),
     ("plume", "toy"): ("made.npz", "--snapshots", "20", "--length", "9", "--width", "5"),
     ("plume", "fetch"): (),
+    ("plume", "check"): ("plume.npz",),
     ("plume", "inspect"): ("plume.npz",),
     ("plume", "compare"): ("plume.npz", "plume.npz"),
     ("plume", "calibrate"): ("plume.npz", "made.npz", "--target", "dns"),

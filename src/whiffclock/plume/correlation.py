@@ -18,10 +18,12 @@ LAGS = (1, 2, 3, 4)
 SEPARATIONS = (1, 2, 3, 4)
 #: Lags, in snapshots, of the correlation that follows the flow.
 FOLLOWING_LAGS = (1, 2, 4, 8, 16)
-#: Highest speed of structures, in cells per snapshot.
-TOP_SPEED = 2
+#: Speed, in cells per snapshot, up to which structures are sought first; where none is found, the window grows.
+SPEED_SOUGHT = 2
+#: Below this correlation, structures are not recognised, and are sought farther away.
+FAINT = 0.1
 #: Cells needed beyond the core: along the wind for structures that leave it, across it for separations.
-REACH_ALONG = TOP_SPEED * FOLLOWING_LAGS[-1] + 1
+REACH_ALONG = 4 * SPEED_SOUGHT * FOLLOWING_LAGS[-1] + 1
 REACH_ACROSS = SEPARATIONS[-1]
 
 
@@ -87,7 +89,8 @@ class Core:
 class Following:
     """Correlation following the flow: at each lag, the best displacement downwind and its correlation.
 
-    ``speed`` is the slope of displacement against lag through the origin, each lag weighted by its correlation.
+    A displacement is NaN where the best one is the largest that was possible: structures have gone farther. ``speed``
+    is the slope of displacement against lag through the origin, each lag weighted by its correlation.
     """
 
     displacement: tuple[float, ...]
@@ -100,7 +103,7 @@ def following_flow(core: Core) -> Following:
     best = [_best_displacement(core, lag) for lag in FOLLOWING_LAGS]
     places = np.array([place for place, _ in best])
     peaks = np.array([peak for _, peak in best])
-    weight = np.where(np.isfinite(peaks), np.maximum(peaks, 0), 0.0)
+    weight = np.where(np.isfinite(places), np.maximum(peaks, 0), 0.0)
     lags = np.array(FOLLOWING_LAGS)
     scale = (weight * lags**2).sum()
     speed = float((weight * lags * np.nan_to_num(places)).sum() / scale) if scale > 0 else float("nan")
@@ -108,14 +111,24 @@ def following_flow(core: Core) -> Following:
 
 
 def _best_displacement(core: Core, lag: int) -> tuple[float, float]:
-    """Peak over whole displacements downwind, refined by the parabola through it and its neighbours."""
-    seen = np.array([core.correlation(dx=d, lag=lag) for d in range(TOP_SPEED * lag + 2)])
+    """Peak over whole displacements downwind, refined by the parabola through it and its neighbours.
+
+    The window grows until the maximum is inside, or the core's margin ends.
+    """
+    seen, end = np.empty(0), SPEED_SOUGHT * lag + 2
+    while len(seen) < end:
+        more = [core.correlation(dx=d, lag=lag) for d in range(len(seen), end)]
+        seen = np.append(seen, more)
+        beyond = np.isfinite(more).all() and (np.argmax(seen) == end - 1 or seen.max() < FAINT)
+        end = min(2 * end, REACH_ALONG + 1) if beyond else end
     if not np.isfinite(seen).any():
         return float("nan"), float("nan")
     place = int(np.nanargmax(seen))
     peak = float(seen[place])
-    if not 0 < place < len(seen) - 1 or not np.isfinite(seen[place - 1 : place + 2]).all():
-        return float(place), peak
+    if place == np.isfinite(seen).sum() - 1:
+        return float("nan"), peak
+    if place == 0:
+        return 0.0, peak
     before, after = float(seen[place - 1]), float(seen[place + 1])
     curvature = 2 * peak - before - after
     if curvature <= 0:

@@ -153,7 +153,13 @@ def _wind(whiffs: Whiffs) -> list[Doubt]:
         return []
     what = "Whiffs move towards smaller x, and the wind must blow towards larger x"
     seen = f"correlation {number(up, '.2f')} upwind, {number(down, '.2f')} downwind"
-    return [Doubt("wind", f"{what} ({seen}).", "Turn the field over along x, and give the --source.")]
+    return [
+        Doubt(
+            "wind",
+            f"{what} ({seen}).",
+            "whiffclock plume check FILE finds its direction; --wind left turns the field (plume export).",
+        )
+    ]
 
 
 def _highest(core: corr.Core, sign: int) -> float:

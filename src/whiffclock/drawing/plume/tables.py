@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -11,8 +12,10 @@ from rich.text import Text
 from whiffclock.drawing.tables import plain_table
 from whiffclock.formatting import plainly, short
 from whiffclock.plume import dns
+from whiffclock.plume.check import PlumeCheck
 from whiffclock.plume.correlation import FOLLOWING_LAGS, SEPARATIONS
 from whiffclock.plume.statistics import BOX_CENTRES, X_BINS, PlumeStatistics
+from whiffclock.plume.suggest import Suggestion
 
 #: Distances downwind that are shown.
 DISTANCES = (2, 4, 8, 16, 30, 48, 60, 80, 90, 115)
@@ -134,3 +137,50 @@ def _number(value: float) -> str:
         return "-"
     value = round(value, 2) + 0.0  # no -.00
     return short(value) if abs(value) < 10 else f"{value:.1f}" if abs(value) < 100 else f"{value:.0f}"
+
+
+def check_tables(seen: PlumeCheck) -> list[Table]:
+    """What was seen of a recording, guess by guess, and its suggested environments."""
+    looked = len(seen.view.frames)
+    some = "" if looked == seen.snapshots else f", {looked} looked at from {seen.view.first}"
+    about = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    about.add_column(style="bold", min_width=10)
+    about.add_column(overflow="fold")
+    about.add_row("file", f"{seen.name}: {seen.kind}, {seen.dtype}, {' x '.join(map(str, seen.stored))}")
+    about.add_row(
+        "grid", f"{seen.snapshots:,} snapshots{some}, {seen.grid[0]} x {seen.grid[1]} cells (x downwind, y across)"
+    )
+    about.add_row("values", f"{plainly(seen.lowest, 4)} to {plainly(seen.highest, 4)}, noise {plainly(seen.noise, 2)}")
+    guesses = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    guesses.add_column(style="bold", no_wrap=True, min_width=10)
+    guesses.add_column(overflow="fold")
+    guesses.add_column(no_wrap=True)
+    guesses.add_column(no_wrap=True)
+    for name, one in seen.guesses.items():
+        guesses.add_row(name.replace("_", " "), _told(name, one.value, one.because), one.confidence, one.option)
+    return [about, guesses, *([_suggested(seen.suggestion)] if seen.suggestion else [])]
+
+
+def _suggested(found: Suggestion) -> Table:
+    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for head in ("threshold", "c >=", "whiffs", "mean blank", ""):
+        rows.add_column(head, justify="left" if head in ("", "threshold") else "right")
+    numbers = zip(found.environments.items(), found.found, found.blanks, strict=True)
+    for i, ((name, c), p, blank) in enumerate(numbers):
+        about = f"averages over {found.start_cells:,} start cells" if i == 0 else ""
+        rows.add_row(name, plainly(c, 4), short(p), short(blank, 1), about)
+    return rows
+
+
+def _told(name: str, value: Any, why: str) -> str:
+    """The value of a guess in words, and why it is that."""
+    if name == "axes":
+        words = {"t": "time", "x": "x (columns)", "y": "y (rows)"}
+        value = f"{value} = {', '.join(words[letter] for letter in value)}"
+    elif name == "moves":
+        value = f"{value['downsample']} x {value['downsample']} cells in one, {value['every']} snapshots in one"
+    elif name == "saturated":
+        value = f"{value:.2%}" if value else "none"
+    elif name == "speed":
+        value = f"{value:.3g} cells per snapshot" if value else "none"
+    return f"{value}: {why}"

@@ -57,11 +57,8 @@ def read_plume(
     fingerprint is read as a whole and refused if the fingerprint of its values differs.
     """
     path, settings, used = with_settings_files(path, settings or ReadSettings(), given)
-    if not os.path.isdir(path):
-        require_file(path, "plume file")
     with reading(path, "a readable plume file"), naming(path), ExitStack() as files:
-        with warnings.catch_warnings(action="ignore"):  # such as files in a Zarr store that are no part of it
-            found = opener_of(path)(path, settings.key, files)
+        found = found_in(path, settings.key, files)
         plume = _plume(path, found, settings, used, bar)
         as_stored = ReadSettings(key=settings.key)
         if found.fingerprint:
@@ -83,6 +80,18 @@ def in_environments(plume: Plume, settings: ReadSettings) -> Plume:
 
         return plume.with_environments(suggested(plume, settings.whiff_probability))
     return plume if settings.environments is None else plume.with_environments(settings.environments)
+
+
+def found_in(path: Path, key: str | None, files: ExitStack) -> Found:
+    """The odor in the file ``path``; what must be closed after reading is entered in ``files``."""
+    if not os.path.isdir(path):
+        require_file(path, "plume file")
+    with (
+        reading(path, "a readable plume file"),
+        naming(path),
+        warnings.catch_warnings(action="ignore"),  # such as files in a Zarr store that are no part of it
+    ):
+        return opener_of(path)(path, key, files)
 
 
 def _plume(path: Path, found: Found, settings: ReadSettings, used: str, bar: Bar | None) -> Plume:

@@ -14,8 +14,8 @@ _QUARTERS: dict[Wind, int] = {"right": 0, "up": 1, "left": 2, "down": 3}
 
 
 def turned(values: np.ndarray, wind: Wind) -> np.ndarray:
-    """``values[t, x, y]`` as they are stored, as a view with x downwind."""
-    return np.rot90(values, _QUARTERS[wind], axes=(1, 2))
+    """``values[..., x, y]`` as they are stored, as a view with x downwind."""
+    return np.rot90(values, _QUARTERS[wind], axes=(-2, -1))
 
 
 def turned_size(size: tuple[int, int], wind: Wind) -> tuple[int, int]:
