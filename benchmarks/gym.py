@@ -1,10 +1,10 @@
 """How fast are the environments of Gymnasium? Random moves in the built-in plume, in steps per CPU second of one core.
 
 ``gym.vector`` moves 4,096 searches with one call of ``step``; ``gym.loop`` does the same in a compiled loop without
-Gymnasium, to which nothing is returned between the steps. ``gym.single`` is one search, as it is made and without the
-wrappers around it. ``gym.by_hand`` is one search as one would write it over the search loop of the package, and
-``gym.cartpole`` the toy environment of Gymnasium itself, vectorized with NumPy. They take turns; the median of some
-rounds counts.
+Gymnasium, to which nothing is returned between the steps; ``gym.learning`` is the package's Q-learning. ``gym.single`` is
+one search, as it is made and without the wrappers around it. ``gym.by_hand`` is one search as one would write it over the
+search loop of the package, and ``gym.cartpole`` the toy environment of Gymnasium itself, vectorized with NumPy. They take
+turns; the median of some rounds counts.
 """
 
 import time
@@ -15,7 +15,8 @@ from measurement import run
 from numba import njit
 
 import whiffclock  # noqa: F401  whose environments gymnasium.make knows
-from whiffclock.params import WorldSettings
+from whiffclock.agents.qlearning import Task, Training
+from whiffclock.params import LearningSettings, WorldSettings
 from whiffclock.plume.builtin import builtin_plume
 from whiffclock.world.reward import move_reward
 from whiffclock.world.searches import advance
@@ -23,6 +24,7 @@ from whiffclock.world.starts import draw_starts
 from whiffclock.world.worlds import PlumeWorld
 
 NAME, SEARCHES, STEPS, SINGLE_STEPS, ROUNDS = "whiffclock/Search-v0", 4096, 1000, 20_000, 5
+EPISODES = 20_000
 ALL = ["whiff", "clock", "last:4", "concentration", "position"]
 
 
@@ -94,6 +96,18 @@ def looped(batch, actions):
     return work
 
 
+def learned(plume):
+    """Work of the kernel that moves and learns."""
+    learning = LearningSettings.shortened(EPISODES)
+
+    def work():
+        training = Training(Task(plume, plume.environments["sparse"], learning=learning))
+        training.advance(EPISODES)
+        return training.steps
+
+    return work
+
+
 def measure(add):
     plume, rng = builtin_plume(), np.random.default_rng(0)
     actions, pushes = (rng.integers(n, size=(STEPS, SEARCHES)) for n in (4, 2))
@@ -107,6 +121,7 @@ def measure(add):
         "vector": moved(searches(), actions),
         "vector.same_step": moved(searches(autoreset_mode="SameStep"), actions),
         "vector.five_kinds": moved(searches(observation=ALL), actions),
+        "learning": learned(plume),
         "loop": looped(searches()._batch, actions),
         "cartpole": moved(gymnasium.make_vec("CartPole-v1", SEARCHES), pushes),
         "single": moved_alone(single.unwrapped, few),

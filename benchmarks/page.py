@@ -44,6 +44,7 @@ OWN_SEARCHERS = {
     "search.infotaxis": "infotaxis, 16 searches at the same time",
 }
 ENVIRONMENTS = {
+    "gym.learning": "whiffclock's own Q-learning, which moves and learns in one loop",
     "gym.loop": "4,096 searches in a compiled loop, without Gymnasium",
     "gym.vector": "4,096 searches, `make_vec`; observation: the whiff bit",
     "gym.vector.same_step": "the same, which begin again in the same step",

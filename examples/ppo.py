@@ -16,8 +16,8 @@ from torch.distributions import Categorical
 
 import whiffclock as wc
 
-BITS, SEARCHES, STEPS, GAMMA, LAMBDA = 100, 256, 128, 0.998, 0.95
-EPOCHS, MINIBATCHES, CLIP, ENTROPY, RATE, HIDDEN = 4, 4, 0.2, 0.01, 1e-3, 64
+BITS, SEARCHES, STEPS, GAMMA, LAMBDA = 100, 1024, 128, 0.998, 0.95
+EPOCHS, MINIBATCHES, CLIP, ENTROPY, RATE, HIDDEN = 2, 4, 0.2, 0.01, 1e-3, 32
 SEEN, PLACE = f"last:{BITS}", "position"
 
 
@@ -134,7 +134,7 @@ def learn(plume, threshold, seconds, seed=0):
         update(learner, optimizer, record, left)
         rounds += 1
         arrived, ended = arrived + float((record[5] == 1).sum()), ended + float(record[7].sum())
-        if rounds % 20 == 0:
+        if rounds % 10 == 0:
             steps = rounds * STEPS * SEARCHES / 1e6
             print(
                 f"{spent:4.0f} s: {steps:.1f} million steps, {arrived / ended:.2f} of the searches arrive", flush=True
