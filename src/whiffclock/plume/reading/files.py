@@ -26,6 +26,7 @@ from whiffclock.environments import Environments
 from whiffclock.formatting import plainly
 from whiffclock.params import InputError, require
 from whiffclock.plume.plume import Plume
+from whiffclock.plume.reading.added import added_opener
 from whiffclock.plume.reading.containers import Found, is_zarr, open_hdf5, open_netcdf, open_npy, open_npz, open_zarr
 from whiffclock.plume.reading.layouts import ReadSettings
 from whiffclock.plume.reading.writing import write_plume
@@ -77,7 +78,9 @@ def _plume(path: Path, found: Found, settings: ReadSettings) -> Plume:
 
 
 def _opener(path: Path) -> Callable[[Path, str | None, ExitStack], Found]:
-    """Which kind of file it is, by its first bytes."""
+    """Which kind of file it is, by the ending that another package reads, or by its first bytes."""
+    if added := added_opener(path):
+        return added
     if path.is_dir():
         require(is_zarr(path), f"{path} is a folder, and not a Zarr store.")
         return open_zarr
