@@ -35,6 +35,7 @@ from whiffclock.cli import (  # noqa: E402, F401
     claims,
     data,
     evaluation,
+    export,
     info,
     optimize,
     plume,
