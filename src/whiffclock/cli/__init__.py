@@ -37,6 +37,7 @@ from whiffclock.cli import (  # noqa: E402, F401
     evaluation,
     export,
     info,
+    leaderboard,
     optimize,
     plume,
     pomdp,
