@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from whiffclock.agents.function import from_function
     from whiffclock.agents.shipped import shipped
     from whiffclock.environments import PAPER, Environments
+    from whiffclock.export.files import export_policy
     from whiffclock.memory import Memory, clock, controller, window
     from whiffclock.notebook import (
         check_plume,
@@ -82,6 +83,7 @@ __all__ = [
     "compare",
     "controller",
     "evaluate",
+    "export_policy",
     "fetch_plume",
     "from_function",
     "geometry",
@@ -117,6 +119,7 @@ _PLACES = {
     "path_metrics": "geometry",
     "memory": "Memory clock controller window",
     "environments": "Environments PAPER",
+    "export.files": "export_policy",
     "params": "InputError WorldSettings",
     "plots": "animate_search plot_compare plot_controller plot_plume plot_recovery_path plot_search",
     "plume.builtin": "builtin_plume",

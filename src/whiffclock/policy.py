@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import msgspec
 import numpy as np
@@ -28,6 +28,9 @@ from whiffclock.memory import Memory
 from whiffclock.params import InputError, WorldSettings, convert, require
 from whiffclock.world.episode import CLOCK_RECORD, CURVE
 from whiffclock.world.moves import ACTIONS, N_ACTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The format of version 0.1.
 _FIRST_FORMAT = "whiffclock policy 1"
@@ -283,6 +286,18 @@ class TablePolicy(SavedPolicy):
         """
         moves = self.actions[self.memory.row[self.memory.blank_nodes(mode)]]
         return [(ACTIONS[action], length) for action, length in runs(moves)]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per state of the memory: its mode, its move, the states that follow it, and which is the first."""
+        import pandas as pd
+
+        memory = self.memory
+        first = np.full(len(memory.row), "", dtype=object)
+        for name, state in zip(("blank", "whiff"), memory.first.tolist(), strict=True):
+            first[state] = "both" if first[state] else name
+        after = {"after_blank": memory.next_node[:, 0], "after_whiff": memory.next_node[:, 1]}
+        moves = {"mode": memory.mode, "action": np.array(ACTIONS)[self.actions[memory.row]]}
+        return pd.DataFrame({"state": np.arange(len(memory.row)), **moves, **after, "first": first})
 
     def begin(self, whiff: np.ndarray) -> np.ndarray:
         return self.memory.first[whiff.astype(np.int8)]

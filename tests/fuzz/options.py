@@ -99,6 +99,8 @@ BASES = {
     ("readings",): (*_PLUME, "--only", "R11", "--seeds", "1", "--episodes", "20", "--out", "made"),
     ("train",): (*_PLUME, *_OWN, "-e", "dense", "--seeds", "1", "--episodes", "50", "--horizon", "40", "--out", "made"),
     ("optimize",): (*_PLUME, *_OWN, "-e", "dense", "--candidates", "20", "--horizon", "40", "--snapshots", "1"),
+    ("leaderboard",): ("clock-dense", "--only", *_PLUME, "--out", "made"),
+    ("export",): ("clock-dense", "--to", "csv"),
     ("sweep", "run"): ("sweep.toml", "--out", "made"),
     ("sweep", "plot"): ("swept/sweep.nc", "--metric", "G", "--out", "made"),
     ("evaluate",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from whiffclock.policy import Policy
     from whiffclock.runs.engine import EngineSettings
 
-Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help="Policy files, or folders of them.")]
+Policies = Annotated[list[Path], typer.Argument(metavar="POLICY...", help=opt.POLICIES_HELP)]
 
 
 @app.command()
@@ -47,7 +47,7 @@ def evaluate(
     """
     from whiffclock.archive import write_npz
     from whiffclock.disk import require_writable
-    from whiffclock.runs.comparison import find_policies
+    from whiffclock.runs.comparison import find_policies, label_of
 
     found = find_policies(policies)
     if records is not None:
@@ -66,7 +66,7 @@ def evaluate(
         rows = [{"file": str(file), "environment": one.environment, **one.to_dict()} for (file, *_), one in each]
         opt.print_json(rows)
     else:
-        show_table([f"{path.parent.name}/{path.stem}" for path, *_ in tests], tested, field, settings)
+        show_table([label_of(path) for path, *_ in tests], tested, field, settings)
         warn_other_plume(field, [policy for _, policy in found], settings)
 
 
@@ -174,7 +174,10 @@ def compare(
 
 def record_names(tested: list[tuple[Path, str]]) -> list[str]:
     """A file name for each policy file and environment; with a digest of the path where two would be the same."""
-    names = [f"{path.parent.name}-{path.stem}-in-{environment}" for path, environment in tested]
+    from whiffclock.runs.comparison import label_of
+
+    labels = (label_of(path).replace("/", "-").replace(":", "-") for path, _ in tested)
+    names = [f"{label}-in-{environment}" for label, (_, environment) in zip(labels, tested, strict=True)]
     digests = ["-" + sha256(str(path.resolve()).encode()).hexdigest()[:8] for path, _ in tested]
     return [f"{name}{digest * (names.count(name) > 1)}.npz" for name, digest in zip(names, digests, strict=True)]
 

@@ -32,7 +32,9 @@ _MOST_RUNS = 60
 @app.command()
 @with_options
 def info(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Policy or plume.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Policy (file, module:object or name) or plume.")
+    ] = None,
     json: opt.AsJson = False,
 ) -> None:
     """Describe a policy, a plume, or (without a file) this installation.
@@ -42,7 +44,6 @@ def info(
     if file is None:
         facts = installation()
     else:
-        require(file.exists(), f"There is no file at {file}.")
         facts = policy_facts(file) if is_policy(file) else plume_facts(file)
         facts = policy_summary(facts) if "policy" in facts and not json else facts
     opt.show(facts, json)
@@ -94,9 +95,13 @@ def policy_summary(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_policy(file: Path) -> bool:
-    """Whether the file has a policy's header; other faults are reported by the reader."""
+    """Whether the file has a policy's header, or is none and names a policy; other faults are reported by readers."""
+    from whiffclock.agents.own import is_file
     from whiffclock.archive import read_npz
 
+    if not is_file(file):
+        return True
+    require(file.exists(), f"There is no file at {file}.")
     zipped = file.is_file() and zipfile.is_zipfile(file)
     return zipped and "header" in read_npz(file, "a whiffclock policy", only=["header"])
 
@@ -104,16 +109,17 @@ def is_policy(file: Path) -> bool:
 def policy_facts(file: Path) -> dict[str, Any]:
     """Facts about a policy and its training."""
     from whiffclock.agents.bayes import BeliefPolicy
-    from whiffclock.agents.files import load_policy
+    from whiffclock.agents.own import policy_named
     from whiffclock.formatting import mode_name
     from whiffclock.path_metrics import geometry
     from whiffclock.policy import TablePolicy
     from whiffclock.recovery import recovery_path
 
-    policy = load_policy(file)
+    policy = policy_named(file)
     if isinstance(policy, BeliefPolicy):
         return _first({"policy": policy.name, "grid": list(policy.model.target.shape)}, policy.made_from)
-    assert isinstance(policy, TablePolicy)
+    if not isinstance(policy, TablePolicy):
+        return _first({"policy": policy.name, "memory": "of its own"}, policy.made_from)
     facts: dict[str, Any] = _first({"policy": policy.name, "memory": policy.memory.spec}, policy.made_from)
     if "curve" in policy.records:
         digits = {"episode": None, "G": 4, "f+": 4, "steps": 1}

@@ -37,7 +37,9 @@ def optimize(
         str, "Memory: clock, clock:50, window:4 (the last 4 observations) or controller:8.", OptionSpec("NAME[:N]")
     ] = "clock",
     tau: Annotated[str | None, "Split blanks at N moves into two modes; N,M: three modes.", OptionSpec("N[,N]")] = None,
-    start: Annotated[Path | None, "Policy to start from; default: untuned cast-and-surge.", OptionSpec("FILE")] = None,
+    start: Annotated[
+        Path | None, "Policy to start from; default: untuned cast-and-surge.", OptionSpec("POLICY")
+    ] = None,
     seeds: Annotated[int, "Number of searches per environment."] = 1,
     first_seed: Annotated[int, "Seed of the first search."] = 0,
     settings: OptimizeSettings,
@@ -54,7 +56,7 @@ def optimize(
 
     Example: whiffclock optimize -e sparse --seconds 60
     """
-    from whiffclock.agents.files import load_policy
+    from whiffclock.agents.own import policy_named
     from whiffclock.arguments import memory_of, seeds_of, taus_of
     from whiffclock.disk import require_writable
     from whiffclock.drawing.tables import program_table
@@ -66,7 +68,7 @@ def optimize(
     numbers, taus = seeds_of(seeds, first_seed), taus_of(tau)
     require(taus is not None, "--tau is 'auto'; a search over programs needs it as a number.")
     remembered = memory_of(memory, settings.horizon, taus)
-    begin = None if start is None else load_policy(start)
+    begin = None if start is None else policy_named(start)
     for place in (out, store or out):
         require_writable(place)
     first = plume.open()

@@ -41,6 +41,11 @@ Environment = Annotated[
 ]
 #: Help of the argument that names a run.
 RUN_HELP = "Output folder of whiffclock reproduce; default: the full run that comes with it."
+#: Help of arguments that name policies.
+POLICIES_HELP = (
+    "Policy files, or folders of them; module:object for your own (a Policy, a class with act, or a function from the "
+    "clock to an action); or the name of a program that comes with whiffclock, such as clock-sparse."
+)
 Force = Annotated[bool, "Replace an existing file."]
 StoreFolder = Annotated[Path | None, "Folder in which results are cached; default: in DIR of --out.", OptionSpec("DIR")]
 AsJson = Annotated[bool, "Print JSON."]

@@ -16,7 +16,7 @@ import numpy as np
 
 from whiffclock.agents.castsurge import ANGLES
 from whiffclock.agents.compose import HEURISTIC, heuristic_two_q
-from whiffclock.agents.files import load_policy
+from whiffclock.agents.own import is_file, policy_named
 from whiffclock.evaluation import METRICS, Evaluation
 from whiffclock.params import EvaluationSettings, LearningSettings, WorldSettings, require
 from whiffclock.plume import Plume
@@ -40,7 +40,10 @@ def best(evaluations: Sequence[Evaluation]) -> int:
 
 
 def find_policies(paths: Sequence[Path]) -> list[tuple[Path, Policy]]:
-    """Policies from files and folders (with all folders in them that are not hidden), in order of name."""
+    """Policies from files and folders (with all folders in them that are not hidden), in order of name.
+
+    Others are named as :func:`whiffclock.agents.own.policy_named` takes them.
+    """
     files: list[Path] = []
     for path in paths:
         inside = sorted(path.rglob("*.npz")) if path.is_dir() else [path]
@@ -48,7 +51,12 @@ def find_policies(paths: Sequence[Path]) -> list[tuple[Path, Policy]]:
         require(bool(shown), f"There are no policies in {path}.")
         files += shown
     require(bool(files), "No policy was given; name files or folders.")
-    return [(file, load_policy(file)) for file in files]
+    return [(file, policy_named(file)) for file in files]
+
+
+def label_of(path: Path) -> str:
+    """A policy in tables: its file with the last folder, or what else names it."""
+    return f"{path.parent.name}/{path.stem}" if is_file(path) else str(path)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from whiffclock.params import InputError, require
+from whiffclock.plume.reading.added import added_opener
 from whiffclock.plume.reading.containers import (
     Found,
     is_zarr,
@@ -35,7 +36,9 @@ _MAGIC: dict[bytes, Opener] = {
 
 
 def opener_of(path: Path) -> Opener:
-    """The function that opens a file or a folder."""
+    """The function that opens a file or a folder: that of another package for its ending, or one of these."""
+    if added := added_opener(path):
+        return added
     if path.is_dir():
         return open_zarr if is_zarr(path) else open_folder
     with path.open("rb") as file:
