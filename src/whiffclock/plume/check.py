@@ -34,8 +34,7 @@ from whiffclock.plume.whiffs import single
 #: Most snapshots that thresholds are found in.
 MOST_THRESHOLDED = 3000
 #: Whiff probabilities that are taken where those of the paper would need thresholds in the noise.
-RARE = (0.2, 0.1, 0.05, 0.02)
-_RARE = ", ".join(map(short, RARE))
+RARE = (0.2, 0.1, 0.05, 0.02), (0.02, 0.01, 0.005, 0.002)
 #: What kind of file it is, by its ending.
 KINDS = {
     ".npy": "NumPy array",
@@ -244,20 +243,27 @@ def _known_source(found: Found, how: ReadSettings, measured: Wind, already: Wind
     return (found.source, "stated by the file") if found.source and as_stored else None
 
 
+def _suggested(
+    fine: Glance, source: tuple[int, int], wanted: tuple[float, ...] | None
+) -> tuple[Suggestion | None, str]:
+    """Environments with some whiff probabilities, or the sentence that says why there are none."""
+    try:
+        return suggest_environments(fine.frames, source, wanted), ""
+    except InputError as error:
+        return None, str(error)
+
+
 def _thresholds(fine: Glance, source: tuple[int, int]) -> tuple[Suggestion | None, dict[str, np.ndarray], str]:
     """Suggested environments with their whiff maps, and a sentence where they are not as far apart as the paper's."""
-    found, why, floor = None, "", fine.background + 2 * fine.noise
-    try:
-        found = suggest_environments(fine.frames, source)
-    except InputError as error:
-        why = str(error)
-    if found is None or found.lowest < floor:  # whiffs of the paper's environments are too frequent for this record
-        try:
-            rare = suggest_environments(fine.frames, source, RARE)
-            if found is None or rare.lowest >= floor:
-                found, why = rare, f"Whiffs as frequent as the paper's would be noise; {_RARE} are taken."
-        except InputError:
-            pass
+    floor = fine.background + 2 * fine.noise
+    found, why = _suggested(fine, source, None)
+    for wanted in RARE:  # where whiffs as frequent as in the paper would be noise, or odor is rarer
+        if found is not None and found.lowest >= floor:
+            break
+        rare, _ = _suggested(fine, source, wanted)
+        if rare is not None and (found is None or rare.lowest >= floor):
+            said = ", ".join(map(short, wanted))
+            found, why = rare, f"Whiffs cannot be as frequent here as the paper's; probabilities {said} are taken."
     if found is None:
         return None, {}, why
     return found, {name: (fine.frames >= single(c)).mean(axis=0) for name, c in found.environments.items()}, why
