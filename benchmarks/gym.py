@@ -1,10 +1,10 @@
 """How fast are the environments of Gymnasium? Random moves in the built-in plume, in steps per CPU second of one core.
 
 ``gym.vector`` moves 4,096 searches with one call of ``step``; ``gym.loop`` does the same in a compiled loop without
-Gymnasium, to which nothing is returned between the steps; ``gym.learning`` is the package's Q-learning. ``gym.single`` is
-one search, as it is made and without the wrappers around it. ``gym.by_hand`` is one search as one would write it over the
-search loop of the package, and ``gym.cartpole`` the toy environment of Gymnasium itself, vectorized with NumPy. They take
-turns; the median of some rounds counts.
+Gymnasium, to which nothing is returned between the steps; ``gym.learning`` is the package's Q-learning.
+``gym.single`` is one search, as it is made and without the wrappers around it. ``gym.by_hand`` is one search as one
+would write it over the search loop of the package, and ``gym.cartpole`` the toy environment of Gymnasium itself,
+vectorized with NumPy. They take turns; the median of some rounds counts.
 """
 
 import time
