@@ -2,7 +2,7 @@
 
 In one file, as in CleanRL. The actor sees the last 100 observations only (the kind "last:100"); the critic, which is
 used for learning alone, sees the position of the search relative to the source, which no agent knows. The actor then
-becomes a policy of this package, which remembers as many bits, and is compared with other agents on the same starts.
+becomes a policy of this package, which remembers as many bits and draws its moves, and is compared with others.
 """
 
 import argparse
@@ -47,7 +47,7 @@ class Learner(nn.Module):
 
 
 class Actor(wc.Policy):
-    """The most probable move of an actor; its memory are the last observations int8[n, BITS]."""
+    """Moves drawn as the actor says; what it remembers are the last observations int8[n, BITS]."""
 
     name = "PPO"
 
@@ -62,7 +62,7 @@ class Actor(wc.Policy):
 
     def act(self, memory):
         with torch.no_grad():
-            return self.actor(tensor(memory)).argmax(dim=1).numpy()
+            return Categorical(logits=self.actor(tensor(memory))).sample().numpy()
 
 
 def tensor(values):
@@ -145,7 +145,7 @@ def learn(plume, threshold, seconds, seed=0):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=300, help="of learning")
+    parser.add_argument("--seconds", type=float, default=330, help="of learning")
     parser.add_argument("--threshold", default="sparse")
     given = parser.parse_args()
     torch.set_num_threads(1)
