@@ -350,3 +350,15 @@ def test_the_command_writes_files_of_all_kinds(tmp_path):
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "settings of --front-end" in wrong.stderr
     assert [path.name for path in Path(tmp_path).iterdir()] == ["a.h"]
+
+
+def test_the_page_on_robots_has_the_sizes_of_the_programs():
+    page = (Path(__file__).parent.parent / "docs" / "robots.md").read_text()
+    made = {name: exported(wc.shipped(name)) for name in wc.shipped()}
+    sparse, texts = made["clock-sparse"], [len(one.text) for one in made.values()]
+    tables = [one.table_bytes for one in made.values()]
+    assert f"(`clock-sparse`) | {sparse.table_bytes} bytes | {len(sparse.text):,} bytes" in page
+    words = " ".join(page.split())
+    assert (
+        f"{min(tables)} to {max(tables)} bytes of tables in headers of {min(texts):,} to {max(texts):,} bytes" in words
+    )
