@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         solve_bayes,
         sweep,
         train,
+        view,
     )
     from whiffclock.params import InputError, WorldSettings
     from whiffclock.path_metrics import geometry
@@ -98,6 +99,7 @@ __all__ = [
     "solve_bayes",
     "sweep",
     "train",
+    "view",
     "window",
 ]  # fmt: skip
 

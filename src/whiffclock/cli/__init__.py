@@ -45,4 +45,5 @@ from whiffclock.cli import (  # noqa: E402, F401
     runs,
     sweep,
     train,
+    view,
 )

@@ -1,0 +1,198 @@
+"""What a page of searches holds: the plume as levels of concentration, and policies as tables.
+
+A level is the number of edges that a concentration reaches. The edges are evenly spaced in the logarithm, and the
+thresholds of the environments are among them: a concentration is a whiff if it reaches the level of the environment,
+exactly as in the packed record of the kernels. One array of bytes therefore holds the picture and all whiffs.
+"""
+
+import base64
+import json
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from whiffclock import __version__
+from whiffclock.environments import Environments, trained_in
+from whiffclock.evaluation import own_horizon, require_fit
+from whiffclock.formatting import mode_name, plainly
+from whiffclock.memory import Memory
+from whiffclock.params import Count, EvaluationSettings, Settings, WorldSettings, require
+from whiffclock.path_metrics import MAIN_TRUNCATION
+from whiffclock.plume import Plume
+from whiffclock.plume.whiffs import single, time_chunks
+from whiffclock.policy import Policy, TablePolicy, require_policy
+from whiffclock.recovery import recovery_moves
+
+#: A policy, and what it is called; None: by its kind and environment.
+Named = tuple[str | None, Policy]
+#: Levels of concentration, and those of a small page.
+LEVELS, FEW_LEVELS = 64, 32
+#: Snapshots of a small page.
+FEW_SNAPSHOTS = 1000
+#: Concentrations below this share of the lowest threshold are not drawn.
+_FAINT = 0.25
+#: Most cells times snapshots, and most policies, of a page.
+MOST_VALUES, MOST_POLICIES = 30_000_000, 100
+_SHORTEST = 50
+
+
+@dataclass(frozen=True)
+class ViewSettings(Settings):
+    """How much of a plume goes into a page."""
+
+    frames: Annotated[Count | None, "Only the first N snapshots of the plume; default: all."] = None
+    small: Annotated[bool, f"A page of less than 2 MB: {FEW_SNAPSHOTS} snapshots of the built-in plume."] = False
+
+    def snapshots(self, plume: Plume) -> int:
+        """Number of snapshots of a plume that go into the page; a plume that is too large is refused."""
+        snapshots, *grid = plume.field.shape
+        most, cells = MOST_VALUES, int(np.prod(grid))
+        if self.small:
+            most = FEW_SNAPSHOTS * 123 * 27
+        wanted = min(self.frames or snapshots, snapshots)
+        if self.small and self.frames is None:
+            wanted = min(wanted, most // cells)
+        fitting = most // cells
+        size = f"{wanted} snapshots of {grid[0]} x {grid[1]} cells are too much for a page"
+        way = f"take {fitting} of them with --frames {fitting}" if fitting >= _SHORTEST else "take a part of the grid"
+        others = "; whiffclock plume export writes a smaller plume, with --crop or --downsample"
+        require(2 <= wanted <= fitting, f"{size}; {way}{others}.")
+        return wanted
+
+
+def contents(
+    plume: Plume, named: Sequence[Named], world: WorldSettings, settings: ViewSettings, first: int = 0
+) -> dict[str, str]:
+    """The two blocks of data of a page as text: ``plume`` and ``about``. ``first`` is the policy that it opens with."""
+    require(len(named) <= MOST_POLICIES, f"There are {len(named)} policies; a page takes at most {MOST_POLICIES}.")
+    for _, policy in named:
+        _require_shown(policy, plume, world)
+    places = _environments(plume, [policy for _, policy in named])
+    snapshots = settings.snapshots(plume)
+    edges = level_edges(places, plume.highest, FEW_LEVELS if settings.small else LEVELS)
+    about = {
+        "version": __version__,
+        "plume": _plume_facts(plume, snapshots, edges),
+        "environments": [_environment(name, at, plume, world, edges) for name, at in places.items()],
+        "radius": world.radius,
+        "gamma": EvaluationSettings.gamma,
+        "first": first,
+        **_policies(named, places),
+    }
+    return {"plume": packed(levels(plume, edges, snapshots)), "about": packed(json.dumps(about).encode())}
+
+
+def level_edges(places: Mapping[str, float], highest: float, count: int) -> np.ndarray:
+    """Edges float32[count] between levels, of which the thresholds of the environments are some."""
+    exact = single(np.array([*places.values()]))
+    lowest = _FAINT * float(exact.min())
+    edges = single(np.geomspace(lowest, max(highest, 4 * float(exact.max())), count))
+    between = edges[np.abs(np.log(edges[:, None] / exact)).min(axis=1) > 0.5 * np.log(edges[1] / edges[0])]
+    return np.unique(np.concatenate([between, exact]))
+
+
+def levels(plume: Plume, edges: np.ndarray, snapshots: int) -> bytes:
+    """Level of every concentration, one byte each, in the order of the field."""
+    field = plume.field[:snapshots]
+    return b"".join(np.searchsorted(edges, single(field[part]), "right").astype(np.uint8) for part in time_chunks(field))
+
+
+def packed(data: bytes) -> str:
+    """Bytes as text: deflated, in base 64."""
+    return base64.b64encode(zlib.compress(data, 6)).decode()
+
+
+def _require_shown(policy: Policy, plume: Plume, world: WorldSettings) -> None:
+    """Refuse a policy that a page cannot show."""
+    require_policy(policy)
+    made = policy.made_from.get("plume")
+    here = made in (None, plume.fingerprint, plume.held_out_from, plume.part_of)
+    own = f"The {policy.name} policy was made on another plume"
+    require(here, f"{own} (fingerprint {made}); give that one with --plume, or policies that were made on this one.")
+    require_fit(policy, world)
+    table = isinstance(policy, TablePolicy)
+    require(table, f"The {policy.name} policy has no table of moves, and no recording of its searches to show.")
+
+
+def _environments(plume: Plume, policies: Sequence[Policy]) -> Environments:
+    """Those of the plume, and those that policies were made for."""
+    found = dict(plume.environments)
+    own = {one.threshold: f"at{number}" for number, one in enumerate(policies, 1) if one.threshold is not None}
+    found |= {name: at for at, name in own.items() if at not in found.values()}
+    places = Environments(found).required()
+    for name, at in places.items():
+        highest = plainly(plume.highest)
+        require(plume.reaches(at), f"Nothing reaches {name} = {plainly(at)}; the highest concentration is {highest}.")
+    return places
+
+
+def _plume_facts(plume: Plume, snapshots: int, edges: np.ndarray) -> dict[str, Any]:
+    whole, length, width = plume.field.shape
+    return {
+        "origin": plume.origin,
+        "fingerprint": plume.fingerprint,
+        "snapshots": snapshots,
+        "recorded": whole,
+        "length": length,
+        "width": width,
+        "source": [int(at) for at in plume.source],
+        "edges": [float(f"{edge:.6g}") for edge in edges],
+    }
+
+
+def _environment(name: str, at: float, plume: Plume, world: WorldSettings, edges: np.ndarray) -> dict[str, Any]:
+    """Name, threshold, the level that is a whiff, and the start cells, as x and y in turn."""
+    shown = name if name in plume.environments else plainly(at)
+    level = np.searchsorted(edges, single(at), "right").item()
+    starts = plume.starts(at, world).ravel().tolist()
+    return {"name": shown, "threshold": at, "level": level, "starts": starts}
+
+
+def _policies(named: Sequence[Named], places: Environments) -> dict[str, Any]:
+    """Policies, and the memories that they share."""
+    memories: list[Memory] = []
+    shown, order = [], [*places.values()]
+    for label, (_, policy) in zip(_labels(named), named, strict=True):
+        assert isinstance(policy, TablePolicy)
+        if policy.memory not in memories:
+            memories.append(policy.memory)
+        shown.append(
+            {
+                "label": label,
+                "name": policy.name,
+                "environment": None if policy.threshold is None else order.index(policy.threshold),
+                "memory": memories.index(policy.memory),
+                "actions": "".join(map(str, policy.actions.tolist())),
+                "horizon": own_horizon(policy),
+                "ends": [recovery_moves(policy, MAIN_TRUNCATION, mode) for mode in range(policy.modes)],
+                "values": None if policy.q is None else np.round(policy.q, 4).ravel().tolist(),
+            }
+        )
+    return {"policies": shown, "memories": [_memory(memory) for memory in memories]}
+
+
+def _memory(memory: Memory) -> dict[str, Any]:
+    tables = {name: getattr(memory, name).ravel().tolist() for name in ("row", "mode", "first", "after_whiff")}
+    names = [mode_name(mode, memory.modes) for mode in range(memory.modes)]
+    return {"name": memory.name, "modes": names, "next": memory.next_node.ravel().tolist(), **tables}
+
+
+def _labels(named: Sequence[Named]) -> list[str]:
+    """A different name for each policy: the given one, or kind and environment, with more where these are the same."""
+    found = []
+    for given, policy in named:
+        made, place = policy.made_from, trained_in(policy.made_from)
+        angle = f"{made['angle']:g}°" if "angle" in made else ""
+        found.append((given or ", ".join(filter(None, (policy.name, place, angle))), f"seed {made.get('seed', 0)}"))
+    times = Counter(label for label, _ in found)
+    longer = [f"{label}, {seed}" if times[label] > 1 else label for label, seed in found]
+    seen: Counter[str] = Counter()
+    out = []
+    for label in longer:
+        seen[label] += 1
+        out.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return out
