@@ -20,6 +20,7 @@ from whiffclock.params import (
     EvaluationSettings,
     LearningSettings,
     OptimizeSettings,
+    ViewSettings,
     WorldSettings,
     checked,
     require,
@@ -605,7 +606,6 @@ def view(
     Page(... MB; save(path) writes it)
     """
     from whiffclock.plume.builtin import builtin_plume
-    from whiffclock.viewer.data import ViewSettings
     from whiffclock.viewer.page import view_page
 
     given = [] if policies is None else policies_of(policies)

@@ -236,6 +236,14 @@ class WorldSettings(Settings):
         return float(self.start_threshold)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class ViewSettings(Settings):
+    """How much of a plume goes into a page of searches."""
+
+    frames: Annotated[int | None, "Only the first N snapshots of the plume; default: all.", Valid(ge=2)] = None
+    small: Annotated[bool, "A page of less than 2 MB: fewer snapshots and levels of concentration."] = False
+
+
 def require_threshold(value: float, what: str = "threshold") -> None:
     """Refuse a threshold that is not a positive, finite concentration."""
     require(0 < value < math.inf, f"The {what} is {plainly(value)}; it must be a positive concentration.")

@@ -8,7 +8,7 @@ import typer
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
-from whiffclock.params import Count, WorldSettings
+from whiffclock.params import ViewSettings, WorldSettings
 
 Region = Annotated[WorldSettings, OptionGroup(opt.WORLD_SPECS, only=("radius", "start_threshold"))]
 
@@ -23,8 +23,7 @@ def view(
     plume: opt.PlumeSettings,
     world: Region,
     out: Annotated[Path, "HTML file to write; an older one is replaced.", OptionSpec("FILE")] = Path("whiffclock.html"),
-    frames: Annotated[Count | None, "Take only the first N snapshots of the plume.", OptionSpec("N")] = None,
-    small: Annotated[bool, "A page of less than 2 MB, with fewer snapshots."] = False,
+    settings: ViewSettings,
     open: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
 ) -> None:
     """Watch agents search: write one HTML file with plume and agents, and open it.
@@ -38,10 +37,8 @@ def view(
 
     from whiffclock.disk import require_replaceable, require_writable
     from whiffclock.runs.comparison import find_policies
-    from whiffclock.viewer.data import ViewSettings
     from whiffclock.viewer.page import view_page
 
-    settings = ViewSettings(frames=frames, small=small)
     require_replaceable(out)
     require_writable(out.parent)
     found = [(None, policy) for _, policy in find_policies(policies)] if policies else []

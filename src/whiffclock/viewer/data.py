@@ -10,8 +10,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from whiffclock.environments import Environments, trained_in
 from whiffclock.evaluation import own_horizon, require_fit
 from whiffclock.formatting import mode_name, plainly
 from whiffclock.memory import Memory
-from whiffclock.params import Count, EvaluationSettings, Settings, WorldSettings, require
+from whiffclock.params import EvaluationSettings, ViewSettings, WorldSettings, require
 from whiffclock.path_metrics import MAIN_TRUNCATION
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import single, time_chunks
@@ -31,37 +30,27 @@ from whiffclock.recovery import recovery_moves
 Named = tuple[str | None, Policy]
 #: Levels of concentration, and those of a small page.
 LEVELS, FEW_LEVELS = 64, 32
-#: Snapshots of a small page.
-FEW_SNAPSHOTS = 1000
 #: Concentrations below this share of the lowest threshold are not drawn.
 _FAINT = 0.25
-#: Most cells times snapshots, and most policies, of a page.
-MOST_VALUES, MOST_POLICIES = 30_000_000, 100
+#: Most cells times snapshots of a page, and of a small one (1,000 snapshots of the built-in plume).
+MOST_VALUES, FEW_VALUES = 30_000_000, 1000 * 123 * 27
+MOST_POLICIES = 100
 _SHORTEST = 50
 
 
-@dataclass(frozen=True)
-class ViewSettings(Settings):
-    """How much of a plume goes into a page."""
-
-    frames: Annotated[Count | None, "Only the first N snapshots of the plume; default: all."] = None
-    small: Annotated[bool, f"A page of less than 2 MB: {FEW_SNAPSHOTS} snapshots of the built-in plume."] = False
-
-    def snapshots(self, plume: Plume) -> int:
-        """Number of snapshots of a plume that go into the page; a plume that is too large is refused."""
-        snapshots, *grid = plume.field.shape
-        most, cells = MOST_VALUES, int(np.prod(grid))
-        if self.small:
-            most = FEW_SNAPSHOTS * 123 * 27
-        wanted = min(self.frames or snapshots, snapshots)
-        if self.small and self.frames is None:
-            wanted = min(wanted, most // cells)
-        fitting = most // cells
-        size = f"{wanted} snapshots of {grid[0]} x {grid[1]} cells are too much for a page"
-        way = f"take {fitting} of them with --frames {fitting}" if fitting >= _SHORTEST else "take a part of the grid"
-        others = "; whiffclock plume export writes a smaller plume, with --crop or --downsample"
-        require(2 <= wanted <= fitting, f"{size}; {way}{others}.")
-        return wanted
+def snapshots_of(plume: Plume, settings: ViewSettings) -> int:
+    """Number of snapshots of a plume that go into the page; a plume that is too large is refused."""
+    snapshots, *grid = plume.field.shape
+    cells = int(np.prod(grid))
+    wanted, most = min(settings.frames or snapshots, snapshots), MOST_VALUES // cells
+    if settings.small:
+        most = FEW_VALUES // cells
+        wanted = min(wanted, most) if settings.frames is None else wanted
+    size = f"{wanted} snapshots of {grid[0]} x {grid[1]} cells are too much for a page"
+    way = f"take {most} of them with --frames {most}" if most >= _SHORTEST else "take a part of the grid"
+    others = "; whiffclock plume export writes a smaller plume, with --crop or --downsample"
+    require(2 <= wanted <= most, f"{size}; {way}{others}.")
+    return wanted
 
 
 def contents(
@@ -72,7 +61,7 @@ def contents(
     for _, policy in named:
         _require_shown(policy, plume, world)
     places = _environments(plume, [policy for _, policy in named])
-    snapshots = settings.snapshots(plume)
+    snapshots = snapshots_of(plume, settings)
     edges = level_edges(places, plume.highest, FEW_LEVELS if settings.small else LEVELS)
     about = {
         "version": __version__,
@@ -98,7 +87,8 @@ def level_edges(places: Mapping[str, float], highest: float, count: int) -> np.n
 def levels(plume: Plume, edges: np.ndarray, snapshots: int) -> bytes:
     """Level of every concentration, one byte each, in the order of the field."""
     field = plume.field[:snapshots]
-    return b"".join(np.searchsorted(edges, single(field[part]), "right").astype(np.uint8) for part in time_chunks(field))
+    parts = (single(field[part]) for part in time_chunks(field))
+    return b"".join(np.searchsorted(edges, part, "right").astype(np.uint8).tobytes() for part in parts)
 
 
 def packed(data: bytes) -> str:

@@ -15,9 +15,9 @@ import whiffclock
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.shipped import shipped, trained
 from whiffclock.disk import write_whole
-from whiffclock.params import WorldSettings
+from whiffclock.params import ViewSettings, WorldSettings
 from whiffclock.plume import Plume
-from whiffclock.viewer.data import Named, ViewSettings, contents
+from whiffclock.viewer.data import Named, contents
 
 #: Opening angle of cast-and-surge in a page, in degrees.
 CAST_ANGLE = 30
@@ -66,7 +66,7 @@ def view_page(
 def shown_policies(plume: Plume, given: Sequence[Named]) -> tuple[list[Named], int]:
     """The policies of a page, and the number of the one that it opens with: a given one, or one for sparse odor."""
     own = [("searched program, all environments" if "robust" in name else None, shipped(name)) for name in shipped()]
-    ready = [(None, one) for one in trained()] + own
+    ready = own + [(None, one) for one in trained()]
     fitting = [one for one in ready if one[1].made_from["plume"] in (plume.fingerprint, plume.part_of)]
     named = [*given, *fitting, (None, cast_and_surge(CAST_ANGLE))]
     places = plume.environments

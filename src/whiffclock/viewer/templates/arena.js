@@ -18,7 +18,7 @@ class Plane {
 
 class Arena {
   constructor(canvas, world, about) {
-    Object.assign(this, { canvas, world, about, box: null });
+    Object.assign(this, { canvas, world, about, box: null, borders: {} });
     this.smoke = document.createElement("canvas");
     [this.smoke.width, this.smoke.height] = [world.length, world.width];
     this.ink = this.smoke.getContext("2d");
@@ -80,30 +80,31 @@ class Arena {
     g.save();
     g.globalAlpha = opacity;
     g.imageSmoothingEnabled = true;
-    g.imageSmoothingQuality = "high";
     g.drawImage(this.smoke, plane.x(-0.5), plane.y(width - 0.5), plane.cell * length, plane.cell * width);
     g.globalAlpha = 0.85 * opacity;
-    this.outline((x, y) => world.smell(level, x, y, t), tint, 1.2);
+    this.outline(`whiffs ${level} ${t}`, (x, y) => world.smell(level, x, y, t), mixed(tint, theme.ink, 0.25), 1.3);
     g.restore();
   }
 
-  /* The border of all cells for which `inside` is true. */
-  outline(inside, colour, width, dash = []) {
-    const { g, plane, world } = this;
-    g.beginPath();
-    for (let x = 0; x <= world.length; x++) {
-      for (let y = 0; y <= world.width; y++) {
-        const here = Boolean(inside(x, y));
-        const px = plane.x(x - 0.5), py = plane.y(y - 0.5);
-        if (here !== Boolean(inside(x - 1, y))) { g.moveTo(px, py); g.lineTo(px, py - plane.cell); }
-        if (here !== Boolean(inside(x, y - 1))) { g.moveTo(px, py); g.lineTo(px + plane.cell, py); }
+  /* The border of all cells for which `inside` is true; kept under a name until it, or the view, is another one. */
+  outline(name, inside, colour, width, dash = []) {
+    const { g, plane, world } = this, key = [name, plane.left, plane.base, plane.cell].join("/"), kind = name.split(" ")[0];
+    if (this.borders[kind]?.key !== key) {
+      const path = new Path2D();
+      for (let x = 0; x <= world.length; x++) {
+        for (let y = 0; y <= world.width; y++) {
+          const here = Boolean(inside(x, y)), px = plane.x(x - 0.5), py = plane.y(y - 0.5);
+          if (here !== Boolean(inside(x - 1, y))) { path.moveTo(px, py); path.lineTo(px, py - plane.cell); }
+          if (here !== Boolean(inside(x, y - 1))) { path.moveTo(px, py); path.lineTo(px + plane.cell, py); }
+        }
       }
+      this.borders[kind] = { key, path };
     }
     g.setLineDash(dash);
     g.lineCap = "round";
     g.strokeStyle = colour;
     g.lineWidth = width;
-    g.stroke();
+    g.stroke(this.borders[kind].path);
     g.setLineDash([]);
   }
 
@@ -113,7 +114,7 @@ class Arena {
     g.strokeStyle = theme.line;
     g.lineWidth = 1;
     g.strokeRect(plane.x(-0.5), plane.y(world.width - 0.5), plane.cell * world.length, plane.cell * world.width);
-    if (starts) this.outline((x, y) => starts.has(x * 4096 + y), theme.soft, 0.9, [1, 4]);
+    if (starts) this.outline(`starts ${view.environment}`, (x, y) => starts.has(x * 4096 + y), theme.soft, 0.9, [1, 4]);
     const x = plane.x(world.sourceX), y = plane.y(world.sourceY);
     g.beginPath();
     g.arc(x, y, plane.cell * (about.radius + 0.35), 0, 7);
@@ -247,7 +248,7 @@ class Arena {
   drawMetrics(path, shape) {
     const { g, plane } = this, [x0, y0] = path[0], xs = path.map((p) => p[0]), ys = path.map((p) => p[1]);
     const least = Math.min(...xs), most = Math.max(...xs), low = Math.min(...ys), high = Math.max(...ys);
-    const gap = (theme.label * 1.5) / plane.cell;
+    const gap = (theme.label * 1.85) / plane.cell;
     const span = (a, b, text, colour, along) => {
       const [ax, ay, bx, by] = [plane.x(a[0]), plane.y(a[1]), plane.x(b[0]), plane.y(b[1])];
       for (const [style, width] of [[theme.halo, 4], [colour, 1.6]]) {
@@ -261,7 +262,7 @@ class Arena {
         g.stroke();
       }
       if (along) words(g, text, (ax + bx) / 2, ay - theme.label * 0.8, { colour, weight: 600 });
-      else words(g, text, ax + 8, (ay + by) / 2, { colour, weight: 600, align: "left" });
+      else words(g, text, ax + 8, by + theme.label * 0.6, { colour, weight: 600, align: "left" });
     };
     const surged = shape.surgeEnd >= 0 ? xs[shape.surgeEnd] : least;
     if (shape.surgeLength) span([x0, high + gap], [surged, high + gap], `surge ${shape.surgeLength}`, theme.upwind, true);
@@ -276,7 +277,8 @@ class Arena {
       g.strokeStyle = theme.halo;
       g.lineWidth = 2;
       g.fill(); g.stroke();
-      words(g, `return begins: move ${shape.returnStart}`, plane.x(x) + 8, plane.y(y) - theme.label, { colour: theme.downwind, weight: 600, align: "left" });
+      const left = plane.x(x) > 14 * theme.label;
+      words(g, `return begins: move ${shape.returnStart}`, plane.x(x) + (left ? -10 : 10), plane.y(y) - (left ? 0 : theme.label), { colour: theme.downwind, weight: 600, align: left ? "right" : "left" });
     }
   }
 }

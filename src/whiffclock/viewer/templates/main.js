@@ -84,7 +84,7 @@ function show(name) {
   }
   play(false);
   if (name === "race") { if (view.time > shownMoves()) view.time = 0; buildRacers(); }
-  if (name === "map") view.maps.build();
+  if (name === "map") { buildRacers(); view.maps.build(); }
   if (name === "play") view.game.tell();
   if (name !== "play") view.arena.box = null;
   announce("");
@@ -123,7 +123,7 @@ function paintSearch(arena, time) {
   const faint = gone > 0 ? Math.max(0, 1 - gone / 3) : 1;
   if (faint > 0) arena.drawPlume(found.moments[step].t, time - step, view.level, tint, faint);
   arena.drawGround(view.starts);
-  arena.drawAhead(found.moments, time, found.agent);
+  if (!(view.recovery?.complete >= 0 && step >= view.recovery.first + view.recovery.complete)) arena.drawAhead(found.moments, time, found.agent);
   arena.drawPath(found.moments, time);
   arena.drawStart(found.moments[0]);
   if (view.recovery && time >= found.cut) {
@@ -201,7 +201,7 @@ function tellSearch() {
 
 function syncControls() {
   $("agent").value = view.agent;
-  $("environment").value = view.environment;
+  $("environment").value = $("race-environment").value = view.environment;
   $("level").value = view.level;
   $("threshold").textContent = plainNumber(view.level === view.place.level ? view.place.threshold : view.about.plume.edges[view.level - 1]);
   $("cut").textContent = view.cut < Infinity ? "Give the odor back" : "Cut the odor now";
@@ -269,6 +269,7 @@ function listen() {
   const on = (id, event, act) => $(id).addEventListener(event, act);
   on("agent", "change", () => setAgent(Number($("agent").value)));
   on("environment", "change", () => setEnvironment(Number($("environment").value)));
+  on("race-environment", "change", () => { setEnvironment(Number($("race-environment").value)); if (view.name === "map") view.maps.build(); });
   on("level", "input", () => { view.level = Number($("level").value); const at = view.time; begin(view.start, view.cut); seek(at); });
   on("speed", "input", () => { view.speed = Number($("speed").value); });
   on("play", "click", () => play());
@@ -389,7 +390,7 @@ async function open() {
   view.racers = [...new Set([view.agent, ...middle, ...free.slice(-1), ...agents.keys()])].slice(0, MOST_RACERS);
   choices($("agent"), agents.map((one) => one.label));
   choices($("opponent"), agents.map((one) => one.label));
-  for (const id of ["environment", "play-environment"]) choices($(id), about.environments.map((one) => one.name));
+  for (const id of ["environment", "race-environment", "play-environment"]) choices($(id), about.environments.map((one) => one.name));
   $("play-environment").value = view.environment;
   $("opponent").value = middle.find((i) => agents[i].modes > 1) ?? view.agent;
   $("level").max = about.plume.edges.length;
@@ -401,17 +402,18 @@ async function open() {
   requestAnimationFrame((now) => { before = now; frame(now); view.opened = performance.now(); });
 }
 
-/* A start to begin with: far away, from where the search is neither short nor a failure. */
+/* A start to begin with: far away, and with a lot to see, that is whiffs soon, and blanks neither short nor long. */
 function firstStart() {
-  const { starts } = view.place, times = startTimes(view.world), count = starts.length / 2;
-  let best = [starts[0], starts[1], 0];
-  for (let i = 0; i < 200; i++) {
+  const { starts } = view.place, times = startTimes(view.world), count = starts.length / 2, agent = view.agents[view.agent];
+  let best = { score: -1 };
+  for (let i = 0; i < 300; i++) {
     const cell = 2 * scattered(i, count), start = [starts[cell], starts[cell + 1], times[i % times.length]];
-    const moves = arrival(view.world, view.level, view.agents[view.agent], start), far = shortest(view.world, start[0], start[1]);
-    if (far > 0.55 * view.world.length && moves > 1.6 * far && moves < 3 * far) return start;
-    if (moves > far) best = start;
+    const { moves, arrived, moments } = search(view.world, view.level, agent, start), far = shortest(view.world, start[0], start[1]);
+    const smelled = moments.slice(0, 25).filter((m) => m.whiff).length, longest = Math.max(...moments.map((m) => m.clock));
+    const score = arrived * (Math.min(smelled, 3) + 3 * (far > 0.45 * view.world.length) + 3 * (longest > 14 && longest < 58) + 2 * (moves > 1.4 * far && moves < 2.6 * far));
+    if (score > best.score) best = { score, start };
   }
-  return best;
+  return best.start;
 }
 
 if (typeof document !== "undefined") open();

@@ -8,6 +8,7 @@ function drawDial(canvas, { agent, moment, turn, player }) {
   const angle = (reading) => (2 * Math.PI * reading) / turn - Math.PI / 2;
   const rings = agent ? agent.modes : 1, wide = Math.min(radius * 0.24, (radius * 0.42) / rings);
   const mode = agent ? agent.mode(moment.node) : 0;
+  g.lineCap = "butt";
   for (let ring = 0; ring < rings; ring++) {
     const r = radius - wide * (ring + 0.5) - 2 * ring, program = agent ? agent.program(ring, turn) : Array(turn).fill(-1);
     g.globalAlpha = rings > 1 && ring !== mode ? 0.25 : 1;
@@ -120,7 +121,8 @@ function drawProgram(canvas, { agent, moment, turn }) {
   g.fillStyle = theme.soft;
   for (let i = 0; i <= 4; i++) {
     const x = left + (i * turn * scale) / 4;
-    words(g, i === 4 ? `${turn} moves after the whiff` : String((i * turn) / 4), i === 4 ? x : x, y, { size: 0.85, colour: theme.soft, align: i === 4 ? "right" : i ? "center" : "left" });
+    if (i === 3 && turn * scale < 60 * label) continue;
+    words(g, i === 4 ? `${turn} moves after the whiff` : String((i * turn) / 4), x, y, { size: 0.85, colour: theme.soft, align: i === 4 ? "right" : i ? "center" : "left" });
   }
 }
 
@@ -157,16 +159,16 @@ function reasons(found, moment, step) {
 /* Clock readings over the moves, whiffs as marks, the cut, and the present move; several searches are rows. */
 function drawTimeline(canvas, searches, time, end, colours) {
   const { g, w, h } = fitted(canvas), label = theme.label, pad = 8, base = h - label * 1.4, scale = (w - 2 * pad) / Math.max(1, end);
-  const x = (step) => pad + step * scale, rows = searches.length, room = (base - 8) / rows;
+  const x = (step) => pad + step * scale, rows = searches.length, high = (base - 8) / rows;
   searches.forEach((found, row) => {
-    const foot = 6 + (row + 1) * room - 2, last = Math.min(found.moves, end), top = Math.max(10, ...found.moments.slice(0, last + 1).map((m) => m.clock));
+    const foot = 6 + (row + 1) * high - 2, last = Math.min(found.moves, end), top = Math.max(10, ...found.moments.slice(0, last + 1).map((m) => m.clock));
     for (const pass of rows > 1 ? [colours[row]] : [theme.upwind, theme.across, theme.downwind]) {
       g.beginPath();
       for (let i = 0; i <= last; i++) {
         const m = found.moments[i];
         if (rows === 1 && theme.moves[Math.max(m.action, 0)] !== pass) continue;
-        const high = ((room - 8) * m.clock) / top;
-        g.rect(x(i), foot - high, Math.max(scale, 1), high);
+        const tall = ((high - 8) * m.clock) / top;
+        g.rect(x(i), foot - tall, Math.max(scale, 1), tall);
       }
       g.globalAlpha = 0.55;
       g.fillStyle = pass;
@@ -174,7 +176,7 @@ function drawTimeline(canvas, searches, time, end, colours) {
       g.globalAlpha = 1;
     }
     g.fillStyle = theme.ink;
-    for (let i = 0; i <= last; i++) if (found.moments[i].whiff) g.fillRect(x(i), foot - Math.min(room * 0.55, 18), Math.max(2, Math.min(scale - 0.5, 4)), Math.min(room * 0.55, 18));
+    for (let i = 0; i <= last; i++) if (found.moments[i].whiff) g.fillRect(x(i), foot - Math.min(high * 0.55, 18), Math.max(2, Math.min(scale - 0.5, 4)), Math.min(high * 0.55, 18));
     g.strokeStyle = theme.line;
     g.lineWidth = 1;
     g.beginPath();
@@ -208,7 +210,8 @@ function drawTimeline(canvas, searches, time, end, colours) {
   g.beginPath();
   g.arc(now, base + 2, 6, 0, 7);
   g.fill();
-  words(g, `move ${Math.floor(time)}`, Math.min(Math.max(now, pad + label * 2.4), w - pad - label * 2.4), h - label * 0.45, { weight: 600, size: 0.9 });
-  words(g, "0", pad, h - label * 0.45, { size: 0.85, colour: now < 60 ? "transparent" : theme.soft, align: "left" });
-  words(g, String(end), w - pad, h - label * 0.45, { size: 0.85, colour: now > w - 70 ? "transparent" : theme.soft, align: "right" });
+  words(g, `move ${Math.floor(time)}`, Math.min(Math.max(now, pad + label * 2.9), w - pad - label * 2.9), h - label * 0.45, { weight: 600, size: 0.9 });
+  const room = 6 * label;
+  if (now > room) words(g, "0", pad, h - label * 0.45, { size: 0.85, colour: theme.soft, align: "left" });
+  if (now < w - room) words(g, String(end), w - pad, h - label * 0.45, { size: 0.85, colour: theme.soft, align: "right" });
 }

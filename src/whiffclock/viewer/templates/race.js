@@ -169,7 +169,7 @@ class Maps {
 
 /* The racers, each with a button that takes it out, and a list of those that may come in. */
 function buildRacers() {
-  const set = (racers) => { view.racers = racers; begin(view.start); buildRacers(); };
+  const set = (racers) => { view.racers = racers; begin(view.start); buildRacers(); if (view.name === "map") view.maps.build(); };
   const out = view.racers.map((agent, rank) => {
     const button = Object.assign(document.createElement("button"), { textContent: view.agents[agent].label, disabled: view.racers.length < 2 });
     button.append(Object.assign(document.createElement("span"), { textContent: "×" }));
