@@ -264,6 +264,29 @@ def test_the_built_in_plume_comes_with_agents_of_every_kind():
     assert wc.evaluate(single, plume, snapshots=1).mean("f+") > 0.9
 
 
+@needs_browser
+def test_recorded_searches_are_those_of_the_agent(browser, plume, tmp_path):
+    agent = wc.qmdp(plume, "sparse")
+    wc.view([agent], plume, tmp_path / "bayes.html", record=2)
+    fresh(browser, tmp_path / "bayes.html")
+    for number in range(2):
+        run(browser, f"setAgent({number})")
+        found = run(browser, "return view.search.moments.map((m) => [m.x, m.y, m.t, m.whiff])")
+        mine = wc.search(agent, plume, found[0][:3], horizon=250)
+        assert [one[:2] for one in found] == mine.position.tolist()
+        assert [one[2:] for one in found] == np.column_stack([mine.snapshot, mine.whiff]).tolist()
+        assert run(browser, "return view.search.arrived") == mine.arrived
+        believed = "view.agents[view.agent].belief"
+        size = 40 * 27
+        assert run(browser, f"return {believed}.length") == size * len(found)
+        highest = f"Math.max(...{believed}.subarray({size}, {2 * size}))"
+        assert run(browser, f"return {highest}") == 15
+    assert run(browser, "return document.getElementById('cut').disabled")
+    click(browser, "tab-race")
+    assert run(browser, "return view.races.every((one) => String(one.start) === String(view.start))")
+    assert run(browser, "return [...document.getElementById('opponent').options].length") == 1
+
+
 def test_pages_are_small(tmp_path):
     done = whiffclock("view", "--small", "--no-open", "--out", tmp_path / "small.html")
     assert done.returncode == 0
@@ -288,7 +311,7 @@ def test_what_cannot_be_shown_is_refused_in_one_sentence(tmp_path):
     wc.qmdp(wc.builtin_plume(), "dense").save(tmp_path / "bayes.npz")
     assert "was made on another plume" in refused(["other.npz"], tmp_path)
     assert "source radius of 3, but the world has 2" in refused(["wide.npz"], tmp_path)
-    assert "no recording" in refused(["bayes.npz"], tmp_path)
+    assert "no search of it is recorded" in refused(["bayes.npz", "--record", "0"], tmp_path)
     assert "other.npz is not a folder" in refused(["--out", "other.npz/page.html"], tmp_path)
     assert "must be" in refused(["--frames", "0"], tmp_path)
 

@@ -25,6 +25,7 @@ from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import single, time_chunks
 from whiffclock.policy import Policy, TablePolicy, require_policy
 from whiffclock.recovery import recovery_moves
+from whiffclock.viewer.recording import Recording, record
 
 #: A policy, and what it is called; None: by its kind and environment.
 Named = tuple[str | None, Policy]
@@ -56,12 +57,13 @@ def snapshots_of(plume: Plume, settings: ViewSettings) -> int:
 def contents(
     plume: Plume, named: Sequence[Named], world: WorldSettings, settings: ViewSettings, first: int = 0
 ) -> dict[str, str]:
-    """The two blocks of data of a page as text: ``plume`` and ``about``. ``first`` is the policy that it opens with."""
+    """The blocks of data of a page as text: about, plume, beliefs. ``first`` is the policy that it opens with."""
     require(len(named) <= MOST_POLICIES, f"There are {len(named)} policies; a page takes at most {MOST_POLICIES}.")
     for _, policy in named:
-        _require_shown(policy, plume, world)
+        _require_shown(policy, plume, world, settings.record)
     places = _environments(plume, [policy for _, policy in named])
     snapshots = snapshots_of(plume, settings)
+    recorded = _recordings([policy for _, policy in named], plume, world, settings.record, snapshots)
     edges = level_edges(places, plume.highest, FEW_LEVELS if settings.small else LEVELS)
     about = {
         "version": __version__,
@@ -69,10 +71,12 @@ def contents(
         "environments": [_environment(name, at, plume, world, edges) for name, at in places.items()],
         "radius": world.radius,
         "gamma": EvaluationSettings.gamma,
-        "first": first,
-        **_policies(named, places),
+        "first": sum(len(found) or 1 for found in recorded[:first]),
+        **_policies(named, places, recorded),
     }
-    return {"plume": packed(levels(plume, edges, snapshots)), "about": packed(json.dumps(about).encode())}
+    maps = b"".join(one.maps for found in recorded for one in found)
+    blocks = {"about": json.dumps(about).encode(), "plume": levels(plume, edges, snapshots), "beliefs": maps}
+    return {name: packed(data) for name, data in blocks.items() if data}
 
 
 def level_edges(places: Mapping[str, float], highest: float, count: int) -> np.ndarray:
@@ -96,7 +100,7 @@ def packed(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data, 6)).decode()
 
 
-def _require_shown(policy: Policy, plume: Plume, world: WorldSettings) -> None:
+def _require_shown(policy: Policy, plume: Plume, world: WorldSettings, record: int) -> None:
     """Refuse a policy that a page cannot show."""
     require_policy(policy)
     made = policy.made_from.get("plume")
@@ -104,8 +108,21 @@ def _require_shown(policy: Policy, plume: Plume, world: WorldSettings) -> None:
     own = f"The {policy.name} policy was made on another plume"
     require(here, f"{own} (fingerprint {made}); give that one with --plume, or policies that were made on this one.")
     require_fit(policy, world)
-    table = isinstance(policy, TablePolicy)
-    require(table, f"The {policy.name} policy has no table of moves, and no recording of its searches to show.")
+    if not isinstance(policy, TablePolicy):
+        lacks = f"The {policy.name} policy has no table of moves"
+        require(record > 0, f"{lacks}, and no search of it is recorded; --record 4 records some.")
+        require(policy.threshold is not None, f"{lacks} and no environment of its own, in which it could be recorded.")
+
+
+def _recordings(
+    policies: Sequence[Policy], plume: Plume, world: WorldSettings, count: int, snapshots: int
+) -> list[list[Recording]]:
+    """The recorded searches of each policy; none of one with a table."""
+    found = []
+    for policy in policies:
+        at = None if isinstance(policy, TablePolicy) else policy.threshold
+        found.append([] if at is None else record(policy, plume, at, world, count, snapshots))
+    return found
 
 
 def _environments(plume: Plume, policies: Sequence[Policy]) -> Environments:
@@ -142,27 +159,36 @@ def _environment(name: str, at: float, plume: Plume, world: WorldSettings, edges
     return {"name": shown, "threshold": at, "level": level, "starts": starts}
 
 
-def _policies(named: Sequence[Named], places: Environments) -> dict[str, Any]:
+def _policies(named: Sequence[Named], places: Environments, recorded: Sequence[Sequence[Recording]]) -> dict[str, Any]:
     """Policies, and the memories that they share."""
     memories: list[Memory] = []
-    shown, order = [], [*places.values()]
-    for label, (_, policy) in zip(_labels(named), named, strict=True):
-        assert isinstance(policy, TablePolicy)
-        if policy.memory not in memories:
-            memories.append(policy.memory)
-        shown.append(
-            {
-                "label": label,
-                "name": policy.name,
-                "environment": None if policy.threshold is None else order.index(policy.threshold),
-                "memory": memories.index(policy.memory),
-                "actions": "".join(map(str, policy.actions.tolist())),
-                "horizon": own_horizon(policy),
-                "ends": [recovery_moves(policy, MAIN_TRUNCATION, mode) for mode in range(policy.modes)],
-                "values": None if policy.q is None else np.round(policy.q, 4).ravel().tolist(),
-            }
-        )
+    shown: list[dict[str, Any]] = []
+    order = [*places.values()]
+    for label, (_, policy), searches in zip(_labels(named), named, recorded, strict=True):
+        place = None if policy.threshold is None else order.index(policy.threshold)
+        for number, one in enumerate(searches, 1):
+            shown.append({"label": f"{label}, recorded search {number}", "environment": place, **_recorded(one)})
+        if isinstance(policy, TablePolicy):
+            if policy.memory not in memories:
+                memories.append(policy.memory)
+            memory = memories.index(policy.memory)
+            shown.append({"label": label, "environment": place, "memory": memory, **_table(policy)})
     return {"policies": shown, "memories": [_memory(memory) for memory in memories]}
+
+
+def _table(policy: TablePolicy) -> dict[str, Any]:
+    return {
+        "actions": "".join(map(str, policy.actions.tolist())),
+        "horizon": own_horizon(policy),
+        "ends": [recovery_moves(policy, MAIN_TRUNCATION, mode) for mode in range(policy.modes)],
+        "values": None if policy.q is None else np.round(policy.q, 4).ravel().tolist(),
+    }
+
+
+def _recorded(search: Recording) -> dict[str, Any]:
+    """A recorded search: a program that begins at one start, and whose clock is the number of moves."""
+    actions, moves = "".join(map(str, search.moves)), len(search.moves)
+    return {"start": search.start, "actions": actions, "horizon": moves, "ends": [moves], "maps": len(search.maps)}
 
 
 def _memory(memory: Memory) -> dict[str, Any]:

@@ -86,6 +86,22 @@ class Arena {
     g.restore();
   }
 
+  /* The belief of a recorded Bayesian agent: where it may be. */
+  drawBelief(agent, step) {
+    const { g, plane, world } = this, size = world.length * world.width, map = agent.belief.subarray(step * size, (step + 1) * size);
+    const [red, green, blue] = rgb(theme.downwind), data = this.pixels.data;
+    for (let x = 0, i = 0; x < world.length; x++) {
+      for (let y = 0; y < world.width; y++, i++) {
+        const at = 4 * ((world.width - 1 - y) * world.length + x);
+        [data[at], data[at + 1], data[at + 2], data[at + 3]] = [red, green, blue, map[i] ? 25 + 12 * map[i] : 0];
+      }
+    }
+    this.ink.putImageData(this.pixels, 0, 0);
+    g.imageSmoothingEnabled = false;
+    g.drawImage(this.smoke, plane.x(-0.5), plane.y(world.width - 0.5), plane.cell * world.length, plane.cell * world.width);
+    words(g, "where it believes it may be", 14, this.h - theme.label, { align: "left", colour: theme.downwind, weight: 600 });
+  }
+
   /* The border of all cells for which `inside` is true; kept under a name until it, or the view, is another one. */
   outline(name, inside, colour, width, dash = []) {
     const { g, plane, world } = this, key = [name, plane.left, plane.base, plane.cell].join("/"), kind = name.split(" ")[0];

@@ -20,10 +20,16 @@ const environmentWord = () => (view.level === view.place.level ? view.place.name
 const plainNumber = (value) => (value < 1e-3 || value >= 1e4 ? value.toExponential(1).replace(".0e", "e") : String(Number(value.toPrecision(2))));
 
 /* The search, or the races, from a start. */
-function begin(start, cut = Infinity) {
+function begin(given, cut = Infinity) {
+  const shown = (view.name === "race" ? view.racers : [view.agent]).map((i) => view.agents[i]), bound = shown.find((one) => one.start);
+  const start = bound?.start ?? given;
+  if (bound && bound.environment !== view.environment) setEnvironment(bound.environment, false);
+  if (bound) [cut, view.level] = [Infinity, view.place.level];
+  view.racing = view.racers.filter((i) => !view.agents[i].start || String(view.agents[i].start) === String(start));
+  if (!view.racing.length) view.racing = [view.agents.findIndex((one) => !one.start)];
   Object.assign(view, { start, cut, time: 0 });
   view.search = search(view.world, view.level, view.agents[view.agent], start, cut);
-  view.races = view.racers.map((i) => search(view.world, view.level, view.agents[i], start));
+  view.races = view.racing.map((i) => search(view.world, view.level, view.agents[i], start));
   view.recovery = recoveryOf(view.search);
   tellSearch();
   changed();
@@ -83,6 +89,7 @@ function show(name) {
     tab.tabIndex = tab.dataset.view === name ? 0 : -1;
   }
   play(false);
+  if (name === "race" && view.racers.some((i) => view.agents[i].start)) begin(view.start);
   if (name === "race") { if (view.time > shownMoves()) view.time = 0; buildRacers(); }
   if (name === "map") { buildRacers(); view.maps.build(); }
   if (name === "play") view.game.tell();
@@ -123,7 +130,8 @@ function paintSearch(arena, time) {
   const faint = gone > 0 ? Math.max(0, 1 - gone / 3) : 1;
   if (faint > 0) arena.drawPlume(found.moments[step].t, time - step, view.level, tint, faint);
   arena.drawGround(view.starts);
-  if (!(view.recovery?.complete >= 0 && step >= view.recovery.first + view.recovery.complete)) arena.drawAhead(found.moments, time, found.agent);
+  if (found.agent.belief) arena.drawBelief(found.agent, step);
+  else if (!(view.recovery?.complete >= 0 && step >= view.recovery.first + view.recovery.complete)) arena.drawAhead(found.moments, time, found.agent);
   arena.drawPath(found.moments, time);
   arena.drawStart(found.moments[0]);
   if (view.recovery && time >= found.cut) {
@@ -142,9 +150,9 @@ function paintRace(arena, time) {
   arena.begin();
   arena.drawPlume(longest.moments[step].t, time - step, view.level, tint);
   arena.drawGround(view.starts);
-  view.races.forEach((found, i) => arena.drawPath(found.moments, Math.min(time, found.moves), { colour: theme.racers[i], dash: DASHES[i] }));
+  view.races.forEach((found, i) => arena.drawPath(found.moments, Math.min(time, found.moves), { colour: racerColour(i), dash: DASHES[i] }));
   arena.drawStart(view.races[0].moments[0]);
-  view.races.forEach((found, i) => arena.drawAgent(found.moments, Math.min(time, found.moves), theme.racers[i]));
+  view.races.forEach((found, i) => arena.drawAgent(found.moments, Math.min(time, found.moves), racerColour(i)));
 }
 
 const METRIC_NAMES = [["surgeLength", "surge length", "cells"], ["castWidth", "cast width", "cells"], ["upwindSearch", "upwind search", "cells"],
@@ -154,7 +162,7 @@ const METRIC_NAMES = [["surgeLength", "surge length", "cells"], ["castWidth", "c
 function paintMetrics(step) {
   const { recovery } = view, shown = recovery && step >= view.cut;
   $("metrics").hidden = !shown;
-  $("program").hidden = Boolean(shown);
+  $("program").hidden = Boolean(shown || view.search.agent.start);
   if (!shown) return;
   const end = recovery.complete < 0 ? Infinity : recovery.complete + 1;
   const path = recovery.path.slice(0, Math.min(end, Math.max(1, step - recovery.first + 1))), shape = geometry(path), done = path.length >= end;
@@ -204,6 +212,8 @@ function syncControls() {
   $("environment").value = $("race-environment").value = view.environment;
   $("level").value = view.level;
   $("threshold").textContent = plainNumber(view.level === view.place.level ? view.place.threshold : view.about.plume.edges[view.level - 1]);
+  const recorded = Boolean(view.agents[view.agent].start);
+  for (const id of ["cut", "elsewhere", "failure", "level"]) $(id).disabled = recorded && view.name === "watch";
   $("cut").textContent = view.cut < Infinity ? "Give the odor back" : "Cut the odor now";
   $("cut").setAttribute("aria-pressed", view.cut < Infinity);
 }
@@ -253,7 +263,7 @@ function paint(now) {
     g.strokeRect(plane.x(view.cursor[0] - 0.5) - 3, plane.y(view.cursor[1] + 0.5) - 3, plane.cell + 6, plane.cell + 6);
   }
   const line = $("timeline");
-  drawTimeline(line, found, view.time, shownMoves(), theme.racers);
+  drawTimeline(line, found, view.time, shownMoves(), found.map((_, i) => racerColour(i)));
   for (const [name, value] of [["valuemin", 0], ["valuemax", shownMoves()], ["valuenow", Math.floor(view.time)]]) line.setAttribute(`aria-${name}`, value);
   if (!view.playing && view.name !== "map" && view.ready) remember();
 }
@@ -282,8 +292,8 @@ function listen() {
   on("next-round", "click", () => view.game.begin());
   on("give-up", "click", () => view.game.end(false));
   on("play-environment", "change", () => {
-    const place = Number($("play-environment").value), own = view.agents.findIndex((one) => one.environment === place && one.modes > 1);
-    const any = own >= 0 ? own : view.agents.findIndex((one) => one.environment === place);
+    const place = Number($("play-environment").value), own = view.agents.findIndex((one) => one.environment === place && one.modes > 1 && !one.start);
+    const any = own >= 0 ? own : view.agents.findIndex((one) => one.environment === place && !one.start);
     if (any >= 0) $("opponent").value = any;
   });
   on("link", "click", copyLink);
@@ -382,17 +392,20 @@ async function open() {
   look("dark", matchMedia("(prefers-color-scheme: dark)").matches);
   const about = JSON.parse(new TextDecoder().decode(await unpacked("data-about"))), levels = new Uint8Array(await unpacked("data-plume"));
   const world = new World(about.plume, about.radius, levels), agents = about.policies.map((one) => new Agent(one, about.memories));
+  const maps = $("data-beliefs") ? new Uint8Array(await unpacked("data-beliefs")) : null;
+  agents.reduce((at, one) => { if (one.maps) one.belief = maps.subarray(at, at + one.maps); return at + (one.maps ?? 0); }, 0);
   Object.assign(view, { about, world, agents, arena: new Arena($("arena"), world, about), maps: new Maps($("maps")), game: new Game() });
   view.agent = about.first;
   view.environment = agents[view.agent].environment ?? Math.min(2, about.environments.length - 1);
   setEnvironment(view.environment, false);
-  const middle = agents.map((_, i) => i).filter((i) => agents[i].environment === view.environment), free = agents.map((_, i) => i).filter((i) => agents[i].environment === null);
-  view.racers = [...new Set([view.agent, ...middle, ...free.slice(-1), ...agents.keys()])].slice(0, MOST_RACERS);
+  const middle = agents.map((_, i) => i).filter((i) => agents[i].environment === view.environment && !agents[i].start), free = agents.map((_, i) => i).filter((i) => agents[i].environment === null);
+  view.racers = [...new Set([view.agent, ...middle, ...free.slice(-1), ...agents.keys()].filter((i) => i === view.agent || !agents[i].start))].slice(0, MOST_RACERS);
   choices($("agent"), agents.map((one) => one.label));
   choices($("opponent"), agents.map((one) => one.label));
+  for (const option of [...$("opponent").options]) if (agents[option.value].start) option.remove();
   for (const id of ["environment", "race-environment", "play-environment"]) choices($(id), about.environments.map((one) => one.name));
   $("play-environment").value = view.environment;
-  $("opponent").value = middle.find((i) => agents[i].modes > 1) ?? view.agent;
+  $("opponent").value = middle.find((i) => agents[i].modes > 1) ?? (agents[view.agent].start ? agents.findIndex((one) => !one.start) : view.agent);
   $("level").max = about.plume.edges.length;
   begin(firstStart());
   listen();

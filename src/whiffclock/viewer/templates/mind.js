@@ -3,7 +3,8 @@
 const TURNS = [60, 120, 240, 500];
 
 /* A clock face: a ring for each mode, coloured by the move at each reading, and a hand at the present reading. */
-function drawDial(canvas, { agent, moment, turn, player }) {
+function drawDial(canvas, { agent: given, moment, turn, player }) {
+  const agent = given?.start ? null : given; // a recorded search has no program
   const { g, w, h } = fitted(canvas), radius = Math.min(w, h) / 2 - theme.label * 1.75, cx = w / 2, cy = h / 2;
   const angle = (reading) => (2 * Math.PI * reading) / turn - Math.PI / 2;
   const rings = agent ? agent.modes : 1, wide = Math.min(radius * 0.24, (radius * 0.42) / rings);
@@ -145,8 +146,8 @@ function reasons(found, moment, step) {
   say(moment.whiff ? "A whiff! The clock is back at " : smelled ? "No whiff for " : "No whiff yet; the clock reads ");
   say(moment.whiff ? "0" : smelled ? `${moment.clock} ${moment.clock === 1 ? "move" : "moves"}` : moment.clock, "b");
   if (agent.modes > 1) say(`, in mode ${modeName(agent, moment.node)}`);
-  if (!onPath(agent, moment)) say(` (node ${moment.node} of its memory)`);
-  say(moment.whiff ? ". So it moves " : ". At this reading it moves ");
+  if (!agent.start && !onPath(agent, moment)) say(` (node ${moment.node} of its memory)`);
+  say(agent.start ? `. ${agent.belief ? "By its belief" : "So"} it moves ` : moment.whiff ? ". So it moves " : ". At this reading it moves ");
   const move = Object.assign(document.createElement("span"), { textContent: MOVE_WORDS[moment.action], className: `move m${moment.action}` });
   out.push(move);
   if (agent.values) {

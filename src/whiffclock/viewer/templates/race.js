@@ -92,7 +92,7 @@ class Maps {
     const turn = (this.turn = {});
     this.shown = [];
     this.place.replaceChildren();
-    for (const agent of view.racers) {
+    for (const agent of view.racers.filter((i) => !view.agents[i].start)) {
       const figure = document.createElement("figure"), caption = document.createElement("figcaption"), canvas = document.createElement("canvas");
       caption.append(Object.assign(document.createElement("b"), { textContent: view.agents[agent].label }), Object.assign(document.createElement("span"), { textContent: "searching …" }));
       canvas.tabIndex = 0;
@@ -167,6 +167,9 @@ class Maps {
   }
 }
 
+/* The colour of a race: that of its agent's button; a recorded search with another start takes no part. */
+const racerColour = (race) => theme.racers[Math.max(0, view.racers.indexOf(view.racing[race]))];
+
 /* The racers, each with a button that takes it out, and a list of those that may come in. */
 function buildRacers() {
   const set = (racers) => { view.racers = racers; begin(view.start); buildRacers(); if (view.name === "map") view.maps.build(); };
@@ -193,7 +196,7 @@ function drawResults() {
   const cards = view.races.map((found, i) => {
     const here = found.moments[Math.min(step, found.moves)], done = step >= found.moves;
     const card = Object.assign(document.createElement("div"), { className: "racer" });
-    card.style.setProperty("--racer", theme.racers[i]);
+    card.style.setProperty("--racer", racerColour(i));
     const whiffs = found.moments.slice(0, step + 1).filter((m) => m.whiff).length;
     const big = done ? (found.arrived ? `${["1st", "2nd", "3rd", "4th"][order.indexOf(found.moves)]}: ${found.moves} moves` : "not found") : `move ${step}`;
     const about = done && found.arrived ? `${whiffs} whiffs on the way; reward ${reward(found.moves, true, view.about.gamma, found.agent.horizon).toFixed(3)}`

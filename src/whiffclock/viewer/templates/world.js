@@ -42,10 +42,16 @@ class Searcher {
   }
 }
 
+/* The memory of a recorded search: the number of moves. */
+function chain(length) {
+  const all = Array.from({ length }, (_, i) => i);
+  return { modes: ["mode 0"], next: all.flatMap((i) => [i + 1, i + 1]), row: all, mode: all.map(() => 0), first: [0, 0], after_whiff: [0] };
+}
+
 /* A finite-state memory with an action for each of its rows: whiffclock.policy.TablePolicy. */
 class Agent {
   constructor(policy, memories) {
-    const memory = memories[policy.memory];
+    const memory = policy.start ? chain(policy.horizon + 1) : memories[policy.memory];
     Object.assign(this, policy, { memory, modes: memory.modes.length, actions: Uint8Array.from(policy.actions, Number) });
   }
   begin(whiff) { return this.memory.first[whiff]; }
