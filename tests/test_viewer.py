@@ -109,6 +109,7 @@ def test_keys_play_step_and_cut(browser, page):
     stopped = run(browser, "return view.time")
     time.sleep(0.2)
     assert run(browser, "return view.time") == stopped
+    run(browser, "view.speed = 60")
     body.send_keys("c")
     assert run(browser, "return view.search.moments.slice(view.cut + 1).some((m) => m.whiff)") is False
     until(browser, "view.time >= shownMoves()")

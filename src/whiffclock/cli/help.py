@@ -12,7 +12,7 @@ from whiffclock.formatting import plainly
 _ORDER = (
     "reproduce report claims data readings train optimize sweep run plot solve evaluate simulate toy inspect compare"
 )
-_ORDER += " calibrate list show export prune bayes pomdp plume runs info"
+_ORDER += " view calibrate list show export prune bayes pomdp plume runs info"
 #: Commands of version 0.1 that have another name now.
 _RENAMED = {"standin": "toy"}
 

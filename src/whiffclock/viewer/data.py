@@ -167,7 +167,7 @@ def _policies(named: Sequence[Named], places: Environments, recorded: Sequence[S
     for label, (_, policy), searches in zip(_labels(named), named, recorded, strict=True):
         place = None if policy.threshold is None else order.index(policy.threshold)
         for number, one in enumerate(searches, 1):
-            shown.append({"label": f"{label}, recorded search {number}", "environment": place, **_recorded(one)})
+            shown.append({"label": f"{label}, search {number}", "environment": place, **_recorded(one)})
         if isinstance(policy, TablePolicy):
             if policy.memory not in memories:
                 memories.append(policy.memory)
@@ -201,7 +201,7 @@ def _labels(named: Sequence[Named]) -> list[str]:
     """A different name for each policy: the given one, or kind and environment, with more where these are the same."""
     found = []
     for given, policy in named:
-        made, place = policy.made_from, trained_in(policy.made_from)
+        made, place = policy.made_from, "" if policy.threshold is None else trained_in(policy.made_from)
         angle = f"{made['angle']:g}°" if "angle" in made else ""
         found.append((given or ", ".join(filter(None, (policy.name, place, angle))), f"seed {made.get('seed', 0)}"))
     times = Counter(label for label, _ in found)

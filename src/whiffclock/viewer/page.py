@@ -65,10 +65,9 @@ def view_page(
 
 def shown_policies(plume: Plume, given: Sequence[Named]) -> tuple[list[Named], int]:
     """The policies of a page, and the number of the one that it opens with: a given one, or one for sparse odor."""
-    own = [("searched program, all environments" if "robust" in name else None, shipped(name)) for name in shipped()]
-    ready = own + [(None, one) for one in trained()]
-    fitting = [one for one in ready if one[1].made_from["plume"] in (plume.fingerprint, plume.part_of)]
-    named = [*given, *fitting, (None, cast_and_surge(CAST_ANGLE))]
+    ready = [*map(shipped, shipped()), *trained()]
+    fitting = [one for one in ready if one.made_from["plume"] in (plume.fingerprint, plume.part_of)]
+    named = [*given, *((None, one) for one in [*fitting, cast_and_surge(CAST_ANGLE)])]
     places = plume.environments
     sparse = [places[name] for name in (places.pair or places.names)[-1:]]
     first = next((i for i, (_, one) in enumerate(named) if [one.threshold] == sparse), 0)

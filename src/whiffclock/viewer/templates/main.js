@@ -214,6 +214,8 @@ function syncControls() {
   $("threshold").textContent = plainNumber(view.level === view.place.level ? view.place.threshold : view.about.plume.edges[view.level - 1]);
   const recorded = Boolean(view.agents[view.agent].start);
   for (const id of ["cut", "elsewhere", "failure", "level"]) $(id).disabled = recorded && view.name === "watch";
+  $("mind-words").textContent = recorded ? "and knows how likely they are everywhere." : "and remembers little more than how long ago the last one was.";
+  $("hint").textContent = recorded ? "Its searches were recorded when this page was made." : "Click anywhere to start it there.";
   $("cut").textContent = view.cut < Infinity ? "Give the odor back" : "Cut the odor now";
   $("cut").setAttribute("aria-pressed", view.cut < Infinity);
 }

@@ -25,7 +25,7 @@ class Game {
     if (this.results.length >= ROUNDS) this.results = [];
     const { start, place } = given ?? this.draw();
     const you = new Searcher(view.world, place.level, start);
-    Object.assign(this, { state: "running", you, place, start, trail: [this.moment(you)], pulse: performance.now() });
+    Object.assign(this, { state: "running", you, place, start, trail: [this.moment(you)], pulse: performance.now(), party: 0 });
     this.theirs = search(view.world, place.level, this.opponent, start, Infinity, this.opponent.horizon);
     view.arena.box = null;
     this.tell();
@@ -175,7 +175,23 @@ class Game {
     arena.drawAgent(this.trail, Math.min(this.shown, this.trail.length - 1), theme.racers[0]);
     words(g, "you", 16, 20, { align: "left", colour: theme.racers[0], weight: 700, size: 1.15 });
     words(g, this.opponent.label, 16, 20 + 1.6 * theme.label, { align: "left", colour: theme.racers[1], weight: 700, size: 1.15 });
-    return moving || this.shown < longest;
+    return this.celebrate(arena, now, this.shown >= longest) || moving || this.shown < longest;
+  }
+
+  /* Moths fly up from the source when you were the better one; true while they do. */
+  celebrate({ g, plane, w }, now, over) {
+    const { mine, its } = this.results.at(-1);
+    if (!over || mine <= its || calm.matches) { this.party = 0; return false; }
+    this.party ||= now;
+    const since = (now - this.party) / 1000, lasts = this.results.length === ROUNDS ? 8 : 3;
+    for (let i = 0; i < 24 && since < lasts; i++) {
+      const turn = i * 2.4 + since * (0.6 + (i % 5) / 5), far = (since / lasts) ** 0.6 * w * (0.15 + 0.5 * ((i * 0.618) % 1));
+      g.globalAlpha = Math.min(1, 2 * (1 - since / lasts));
+      moth(g, plane.x(view.world.sourceX) + far * Math.abs(Math.cos(turn)), plane.y(view.world.sourceY) + 0.5 * far * Math.sin(turn), turn + 1.6, 9 + (i % 4) * 3,
+        theme.racers[i % 4], now / 60 + i);
+      g.globalAlpha = 1;
+    }
+    return since < lasts;
   }
 
   paintDial() {

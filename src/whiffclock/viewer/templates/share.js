@@ -89,19 +89,24 @@ async function gif() {
 }
 
 async function webm() {
-  const shot = new Shot(), end = shownMoves(), stream = shot.draw(0).captureStream(30);
+  const shot = new Shot(), end = shownMoves(), stream = shot.draw(0).captureStream(0), [track] = stream.getVideoTracks();
   const recorder = new MediaRecorder(stream, { mimeType: "video/webm", videoBitsPerSecond: 4e6 }), parts = [];
-  recorder.ondataavailable = (event) => parts.push(event.data);
+  let size = 0;
+  recorder.ondataavailable = ({ data }) => { parts.push(data); size += data.size; };
   const stopped = new Promise((done) => { recorder.onstop = done; });
-  recorder.start();
+  recorder.start(200);
   const begun = performance.now(), speed = Math.max(view.speed, end / 40);
   for (let time = 0; time < end;) {
     await new Promise((done) => setTimeout(done, 33));
     time = Math.min(end, ((performance.now() - begun) / 1000) * speed);
     shot.draw(time);
+    track.requestFrame();
     announce(`Recording move ${Math.floor(time)} of ${end} …`);
   }
-  await new Promise((done) => setTimeout(done, 800));
+  for (let wait = 0; wait < 8 || (size < 5000 && wait < 80); wait++) { // a slow encoder may lag behind
+    track.requestFrame();
+    await new Promise((done) => setTimeout(done, 100));
+  }
   recorder.stop();
   await stopped;
   return new Blob(parts, { type: "video/webm" });
