@@ -83,8 +83,8 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
 def import_all() -> None:
     """Import what commands import, once, for all the processes that are forked."""
     for module in ("paper.page.report", "paper.figures", "paper.claims", "paper.reproduce", "notebook", "plots",
-                   "viewer.page", "plume.simulate.record", "plume.statistics", "drawing.plume.tables", "pomdp.files", "agents.files",
-                   "pomdp.blocks", "pomdp.solver"):  # fmt: skip
+                   "viewer.page", "plume.simulate.record", "plume.statistics", "drawing.plume.tables", "pomdp.files",
+                   "agents.files", "pomdp.blocks", "pomdp.solver"):  # fmt: skip
         import_module(f"whiffclock.{module}")
 
 

@@ -5,16 +5,14 @@ import hashlib
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib import resources
 from pathlib import Path
-
-import jinja2
 
 import whiffclock
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.shipped import shipped, trained
 from whiffclock.disk import write_whole
+from whiffclock.drawing.pages import page_templates
 from whiffclock.params import ViewSettings, WorldSettings
 from whiffclock.plume import Plume
 from whiffclock.viewer.data import Named, contents
@@ -57,8 +55,17 @@ def view_page(
     blocks = contents(plume, named, plume.settle(world), settings or ViewSettings(), first)
     style, script = _part("page.css"), "\n".join(_part(f"{name}.js") for name in SCRIPTS)
     allowed = {"style": _digest(style), "script": _digest(script)}
-    text = _template().render(
-        blocks=blocks, style=style, script=script, allowed=allowed, version=whiffclock.__version__, origin=plume.origin
+    text = (
+        page_templates("whiffclock.viewer", "templates")
+        .get_template("page.html")
+        .render(
+            blocks=blocks,
+            style=style,
+            script=script,
+            allowed=allowed,
+            version=whiffclock.__version__,
+            origin=plume.origin,
+        )
     )
     return Page(text)
 
@@ -81,15 +88,3 @@ def _part(name: str) -> str:
 def _digest(text: str) -> str:
     """By which the page's Content-Security-Policy knows its own script and style sheet."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-@cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("whiffclock.viewer", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template("page.html")

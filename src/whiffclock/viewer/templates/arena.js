@@ -16,6 +16,7 @@ class Plane {
   cellAt(px, py) { return [Math.round((px - this.left) / this.cell), Math.round((this.base - py) / this.cell)]; }
 }
 
+/* `plain`: square cells in few shades, which make a small file. */
 class Arena {
   constructor(canvas, world, about) {
     Object.assign(this, { canvas, world, about, box: null, borders: {} });
@@ -73,13 +74,14 @@ class Arena {
         data[at] = red + whiff * (strong[0] - red);
         data[at + 1] = green + whiff * (strong[1] - green);
         data[at + 2] = blue + whiff * (strong[2] - blue);
-        data[at + 3] = value < 0.5 ? 0 : 14 + 241 * (value / most) ** 1.1;
+        const alpha = value < 0.5 ? 0 : 14 + 241 * (value / most) ** 1.1;
+        data[at + 3] = this.plain ? 36 * Math.round(alpha / 36) : alpha;
       }
     }
     this.ink.putImageData(this.pixels, 0, 0);
     g.save();
     g.globalAlpha = opacity;
-    g.imageSmoothingEnabled = true;
+    g.imageSmoothingEnabled = !this.plain;
     g.drawImage(this.smoke, plane.x(-0.5), plane.y(width - 0.5), plane.cell * length, plane.cell * width);
     g.globalAlpha = 0.85 * opacity;
     this.outline(`whiffs ${level} ${t}`, (x, y) => world.smell(level, x, y, t), mixed(tint, theme.ink, 0.25), 1.3);

@@ -9,14 +9,14 @@ function readTheme() {
   for (const name of ["ink", "text", "soft", "line", "wash", "paper", "field", "accent", "smoke", "source", "upwind",
     "across", "downwind", "halo", "denser", "dense", "sparse", "sparser", "bad", "low", "high", "sans", "serif"])
     theme[name] = style.getPropertyValue(`--${name}`).trim();
-  theme.label = parseFloat(style.getPropertyValue("--label"));
+  [theme.label, theme.least] = ["--label", "--least"].map((name) => parseFloat(style.getPropertyValue(name)));
   theme.racers = [1, 2, 3, 4].map((i) => style.getPropertyValue(`--racer-${i}`).trim());
   theme.moves = [theme.upwind, theme.across, theme.across, theme.downwind];
 }
 
 const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 const mixed = (a, b, share) => `rgb(${rgb(a).map((v, i) => Math.round(v + share * (rgb(b)[i] - v))).join(" ")})`;
-const font = (size = 1, weight = 400, family = theme.sans) => `${weight} ${Math.round(size * theme.label)}px ${family}`;
+const font = (size = 1, weight = 400, family = theme.sans) => `${weight} ${Math.round(Math.max(size * theme.label, theme.least))}px ${family}`;
 
 /* A colour for each environment, from dense to sparse; names of the paper have the paper's colours. */
 function environmentColour(environments, index) {

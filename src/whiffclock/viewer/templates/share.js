@@ -44,10 +44,10 @@ const fileName = (form) => `search-${view.agents[view.agent].label.replace(/[^A-
 
 /* A canvas with arena, dial and time line of the present search, drawn at any time. */
 class Shot {
-  constructor() {
+  constructor(plain = false) {
     const canvas = (wide, high) => Object.assign(document.createElement("canvas"), { wide, high, ratio: 1 });
     this.parts = [canvas(SHOT.width, SHOT.arena), canvas(190, SHOT.mind), canvas(SHOT.width - 200, 90)];
-    this.arena = new Arena(this.parts[0], view.world, view.about);
+    this.arena = Object.assign(new Arena(this.parts[0], view.world, view.about), { plain });
     this.canvas = Object.assign(document.createElement("canvas"), { width: SHOT.width, height: SHOT.arena + SHOT.mind });
     this.g = this.canvas.getContext("2d", { willReadFrequently: true });
     this.arena.box = view.arena.boxOf(view.search.moments.slice(0, shownMoves() + 1));
@@ -78,7 +78,7 @@ class Shot {
 const breath = () => new Promise((done) => setTimeout(done, 0));
 
 async function gif() {
-  const shot = new Shot(), end = shownMoves(), every = Math.max(1, Math.ceil(end / MOST_FRAMES)), samples = [0, 0.35, 0.7, 1].map((share) => (shot.draw(Math.floor(share * end)), shot.pixels()));
+  const shot = new Shot(true), end = shownMoves(), every = Math.max(1, Math.ceil(end / MOST_FRAMES)), samples = [0, 0.35, 0.7, 1].map((share) => (shot.draw(Math.floor(share * end)), shot.pixels()));
   const made = new Gif(SHOT.width, SHOT.arena + SHOT.mind, paletteOf(samples), Math.round(100 / 12));
   for (let move = 0; move <= end; move += every) {
     shot.draw(move);
