@@ -254,6 +254,35 @@ def test_large_labels_and_a_narrow_screen(page):
         assert wide <= 0
 
 
+@needs_browser
+def test_where_motion_is_reduced_nothing_plays_by_itself_or_glides(browser, page):
+    reduced = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", reduced)
+    try:
+        browser.get("about:blank")
+        browser.get(page.as_uri())
+        until(browser, "typeof view !== 'undefined' && view.opened")
+        assert run(browser, "return [view.playing, view.time]") == [False, 0]
+        assert run(browser, "seek(3.5); return view.arena.between(view.search.moments, 3.5).x") == run(
+            browser, "return view.search.moments[3].x"
+        )
+        steps = run(browser, "return view.search.moments.filter((m) => m.whiff).length")
+        assert run(browser, "return document.querySelectorAll('#log li').length") == steps + 2
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@needs_browser
+def test_a_notebook_shows_the_same_page(browser, plume, tmp_path):
+    (tmp_path / "notebook.html").write_text(f"<!doctype html>{wc.view(plume=plume)._repr_html_()}")
+    browser.get((tmp_path / "notebook.html").as_uri())
+    browser.switch_to.frame(0)
+    until(browser, "typeof view !== 'undefined' && view.opened")
+    run(browser, "play(false); cut(); document.getElementById('link').click()")
+    until(browser, "document.getElementById('status').textContent.includes('link')")
+    browser.switch_to.default_content()
+
+
 def test_the_built_in_plume_comes_with_agents_of_every_kind():
     plume = wc.builtin_plume()
     named, first = shown_policies(plume, [])

@@ -149,5 +149,5 @@ async function take(button, form, make) {
 
 async function copyLink() {
   const link = location.href.split("#")[0] + address();
-  try { await navigator.clipboard.writeText(link); announce("The link to this moment is copied."); } catch { prompt("The link to this moment:", link); }
+  try { await navigator.clipboard.writeText(link); announce("The link to this moment is copied."); } catch { announce(`The link to this moment: ${link}`); }
 }
