@@ -19,6 +19,7 @@ demo: .venv/.ready
 	@$(BIN)/whiffclock reproduce --profile quick --out demo
 
 test: .venv/.ready lint
+	@command -v chromedriver >/dev/null || echo "No Chromium with its driver: the page of searches is not tested in a browser."
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 # The kernel tests with every array index checked.

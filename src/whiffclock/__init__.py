@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         solve_bayes,
         sweep,
         train,
+        view,
     )
     from whiffclock.params import InputError, WorldSettings
     from whiffclock.path_metrics import geometry
@@ -106,6 +107,7 @@ __all__ = [
     "solve_bayes",
     "sweep",
     "train",
+    "view",
     "window",
 ]  # fmt: skip
 

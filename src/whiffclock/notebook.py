@@ -21,6 +21,7 @@ from whiffclock.params import (
     EvaluationSettings,
     LearningSettings,
     OptimizeSettings,
+    ViewSettings,
     WorldSettings,
     checked,
     require,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
     from whiffclock.paper.dataset import Datasets
     from whiffclock.paper.profiles import Profile
+    from whiffclock.viewer.page import Page
 
 #: A detection threshold: the name of an environment, or a concentration.
 Threshold = str | float
@@ -636,6 +638,52 @@ def sweep(
     with Bar("episodes") as bar:
         bar.begin("sweeping", grid.work(store))
         return grid.run(store, engine_of(workers), bar.advance)
+
+
+def view(
+    policies: Mapping[str, Policy | Sequence[Policy]] | Sequence[Policy] | Policy | None = None,
+    plume: Plume | None = None,
+    path: Path | str | None = None,
+    *,
+    world: World | None = None,
+    **settings: Any,
+) -> Page:
+    """A page that shows agents searching, live: one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    policies
+        Policies to show; or a dictionary from your own names to policies. Those that come with the package are added
+        if they were made on the same plume.
+    plume
+        The plume to search in; default: the built-in one.
+    path
+        Where to write the page; default: nowhere. A notebook shows it in any case.
+    world
+        Source radius and starts, as WorldSettings or a dictionary of some of them.
+    **settings
+        ``frames`` (only the first snapshots of the plume), and ``small`` (a page of less than 2 MB).
+
+    Returns
+    -------
+    Page
+        ``save(path)`` writes it.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> wc.view(wc.cast_and_surge(45), small=True)
+    Page(... MB; save(path) writes it)
+    """
+    from whiffclock.plume.builtin import builtin_plume
+    from whiffclock.viewer.page import view_page
+
+    given = [] if policies is None else policies_of(policies)
+    region, how = settings_of(WorldSettings, world), ViewSettings(**settings)
+    page = view_page(builtin_plume() if plume is None else plume, given, region, how)
+    if path is not None:
+        page.save(path_of(path))
+    return page
 
 
 def engine_of(workers: int | None) -> Engine:

@@ -236,6 +236,18 @@ class WorldSettings(Settings):
         return float(self.start_threshold)  # type: ignore[arg-type]
 
 
+_RECORDED = Valid(ge=0, le=20)
+
+
+@dataclass(frozen=True)
+class ViewSettings(Settings):
+    """How much of a plume goes into a page of searches."""
+
+    frames: Annotated[int | None, "Only the first N snapshots of the plume; default: all.", Valid(ge=2)] = None
+    small: Annotated[bool, "A page of less than 2 MB: fewer snapshots and levels of concentration."] = False
+    record: Annotated[int, "Searches recorded of each agent without a table, such as a Bayesian one.", _RECORDED] = 4
+
+
 def require_threshold(value: float, what: str = "threshold") -> None:
     """Refuse a threshold that is not a positive, finite concentration."""
     require(0 < value < math.inf, f"The {what} is {plainly(value)}; it must be a positive concentration.")

@@ -83,8 +83,8 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
 def import_all() -> None:
     """Import what commands import, once, for all the processes that are forked."""
     for module in ("paper.page.report", "paper.figures", "paper.claims", "paper.reproduce", "notebook", "plots",
-                   "plume.simulate.record", "plume.statistics", "drawing.plume.tables", "pomdp.files", "agents.files",
-                   "pomdp.blocks", "pomdp.solver"):  # fmt: skip
+                   "viewer.page", "plume.simulate.record", "plume.statistics", "drawing.plume.tables", "pomdp.files",
+                   "agents.files", "pomdp.blocks", "pomdp.solver"):  # fmt: skip
         import_module(f"whiffclock.{module}")
 
 
@@ -106,6 +106,7 @@ BASES = {
     ("evaluate",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("compare",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("recovery",): ("policies", "--out", "made.png"),
+    ("view",): (*_PLUME, *_OWN, "--out", "made.html", "--no-open"),
     ("info",): (),
     ("runs", "list"): ("--store", "runs"),
     ("runs", "show"): ("0", "--store", "runs"),

@@ -1,6 +1,9 @@
-"""Searched programs that come with the package, as text: runs of equal moves after a whiff.
+"""Agents that come with the package: searched programs, and a few trained agents for pages of searches.
 
-They are in ``data/programs.json``, which ``python benchmarks/shipped.py`` writes, each with what made it.
+The programs are in ``data/programs.json`` as text, runs of equal moves after a whiff; ``python benchmarks/shipped.py``
+writes them, each with what made it. Trained agents, one single-Q and one two-Q agent for each environment of the
+built-in plume, are in ``data/trained.json`` with a digit for each action, without their Q-matrices; ``python
+benchmarks/trained.py`` writes them.
 """
 
 import json
@@ -11,7 +14,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from whiffclock.memory import clock
+from whiffclock.memory import clock, make_memory
 from whiffclock.params import require
 from whiffclock.policy import TablePolicy
 from whiffclock.world.moves import ACTIONS
@@ -59,6 +62,19 @@ def actions_of(program: str) -> np.ndarray:
     """Actions of a program as text, ``"upwind 12, -y 3"``; the inverse of :meth:`TablePolicy.program`."""
     found = re.findall(r"(\S+) (\d+)", program)
     return np.repeat([ACTIONS.index(action) for action, _ in found], [int(count) for _, count in found]).astype(np.int8)
+
+
+def trained() -> list[TablePolicy]:
+    """Q-learning agents of the built-in plume, of 1,000,000 episodes each: enough to watch, less than the paper's."""
+    text = (resources.files("whiffclock") / "data" / "trained.json").read_text()
+    return [_trained(**one) for one in json.loads(text)]
+
+
+def _trained(
+    agent: str, memory: dict[str, Any], actions: str, clock: list[list[int]], made_from: dict[str, Any]
+) -> TablePolicy:
+    moves = np.array([*actions], dtype=np.int8)
+    return TablePolicy(agent, make_memory(memory), moves, made_from, records={"clock": np.array(clock)})
 
 
 @cache

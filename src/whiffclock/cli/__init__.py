@@ -49,4 +49,5 @@ from whiffclock.cli import (  # noqa: E402, F401
     study,
     sweep,
     train,
+    view,
 )

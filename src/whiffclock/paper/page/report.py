@@ -22,6 +22,7 @@ from matplotlib.ticker import MaxNLocator
 
 import whiffclock
 from whiffclock.disk import require_replaceable, require_writable, write_whole
+from whiffclock.drawing.pages import page_templates
 from whiffclock.formatting import number, plainly, span
 from whiffclock.paper.beyond.verdicts import Comparison, beyond_json, compare, headline, programs
 from whiffclock.paper.claims import Verdict, claims_json, judge
@@ -153,14 +154,7 @@ def _beyond(data: Datasets | None, found: Sequence[Comparison], figures: Sequenc
 
 def templates() -> jinja2.Environment:
     """The templates, in which everything is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("whiffclock.paper", "page"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = page_templates("whiffclock.paper", "page")
     environment.globals |= {"signs": SIGNS, "span": span, "example_scale": Scale(-4, 4)}
     filters = (number, percent, typeset, words, scale, label, embedded, outcomes, linked)
     environment.filters |= {function.__name__: function for function in filters}
