@@ -2,8 +2,8 @@
 
     python examples/film.py film.mkv
 
-The smoke is the built-in plume (turbulence simulated by whiffclock), every cell as 2 x 2 pixels. The wall is brighter on
-one side, the camera is noisy, and the strongest smoke is saturated.
+The smoke is the built-in plume (turbulence simulated by whiffclock), every cell as 2 x 2 pixels. The wall is brighter
+on one side, the camera is noisy, and the strongest smoke is saturated.
 """
 
 import sys
