@@ -128,7 +128,7 @@ def walk_python(text: str) -> Walk:
 
 
 def differs(policy: Policy, walk: Walk, states: int) -> int:
-    """Number of moves in which an export differs from its policy; and the number of all."""
+    """Number of moves in which an export differs from its policy."""
     records = whiff_records(states)
     moves = np.array([walk(record) for record in records.tolist()])
     return int((moves != moves_of(policy, records)).sum())
