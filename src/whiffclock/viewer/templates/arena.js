@@ -296,7 +296,7 @@ class Arena {
       g.lineWidth = 2;
       g.fill(); g.stroke();
       const left = plane.x(x) > 14 * theme.label;
-      words(g, `return begins: move ${shape.returnStart}`, plane.x(x) + (left ? -10 : 10), plane.y(y) - (left ? 0 : theme.label), { colour: theme.downwind, weight: 600, align: left ? "right" : "left" });
+      words(g, `${left ? "return begins: " : ""}move ${shape.returnStart}`, plane.x(x) + (left ? -10 : 10), plane.y(y) - (left ? 0 : theme.label), { colour: theme.downwind, weight: 600, align: left ? "right" : "left" });
     }
   }
 }

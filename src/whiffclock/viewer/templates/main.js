@@ -248,7 +248,9 @@ function paint(now) {
   }
   if (view.name === "map") return;
   const step = Math.ceil(view.time), found = view.name === "race" ? view.races : [view.search];
-  if (arena.glide(arena.boxOf(found.flatMap((one) => one.moments.slice(0, step + 12))))) changed();
+  const places = found.flatMap((one) => one.moments.slice(0, step + 12));
+  if (view.name === "watch" && view.recovery && view.time >= view.cut) places.push(...roomForMetrics(view.recovery, step));
+  if (arena.glide(arena.boxOf(places))) changed();
   if (view.name === "race") {
     paintRace(arena, view.time);
     const told = `${step}/${view.start}/${view.racers}/${view.level}`;
@@ -268,6 +270,12 @@ function paint(now) {
   drawTimeline(line, found, view.time, shownMoves(), found.map((_, i) => racerColour(i)));
   for (const [name, value] of [["valuemin", 0], ["valuemax", shownMoves()], ["valuenow", Math.floor(view.time)]]) line.setAttribute(`aria-${name}`, value);
   if (!view.playing && view.name !== "map" && view.ready) remember();
+}
+
+/* Places above and below a recovery, so that its dimension lines and their labels can be seen. */
+function roomForMetrics({ first, path }, step) {
+  const ys = path.slice(0, Math.max(1, step - first + 1)).map((at) => at[1]), line = theme.label / (view.arena.plane?.cell ?? 9), [[x]] = path;
+  return [{ x, y: Math.min(...ys) - 4 * line }, { x, y: Math.max(...ys) + 2.5 * line }];
 }
 
 function remember() {
