@@ -97,7 +97,7 @@ def levels(plume: Plume, edges: np.ndarray, snapshots: int) -> bytes:
 
 def packed(data: bytes) -> str:
     """Bytes as text: deflated, in base 64."""
-    return base64.b64encode(zlib.compress(data, 6)).decode()
+    return base64.b64encode(zlib.compress(data, 5)).decode()
 
 
 def _require_shown(policy: Policy, plume: Plume, world: WorldSettings, record: int) -> None:

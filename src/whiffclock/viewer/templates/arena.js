@@ -18,12 +18,18 @@ class Plane {
 
 /* `plain`: square cells in few shades, which make a small file. */
 class Arena {
-  constructor(canvas, world, about) {
-    Object.assign(this, { canvas, world, about, box: null, borders: {} });
+  constructor(canvas, world, about, plain = false) {
+    Object.assign(this, { canvas, world, about, plain, box: null, borders: {} });
     this.smoke = document.createElement("canvas");
     [this.smoke.width, this.smoke.height] = [world.length, world.width];
     this.ink = this.smoke.getContext("2d");
     this.pixels = this.ink.createImageData(world.length, world.width);
+    this.words = new Uint32Array(this.pixels.data.buffer); // red in the lowest byte
+    const most = about.plume.edges.length;
+    this.opacity = Uint8Array.from({ length: 4 * most + 1 }, (_, i) => {
+      const alpha = i < 2 ? 0 : 14 + 241 * (i / 4 / most) ** 1.1; // by quarters of a level
+      return plain ? 36 * Math.round(alpha / 36) : alpha;
+    });
   }
 
   /* The rectangle that holds the grid, and all positions that are given. */
@@ -64,18 +70,13 @@ class Arena {
   /* The plume between two snapshots: `share` of the second. */
   drawPlume(t, share, level, tint, opacity = 1) {
     const { world, g, plane } = this, { levels, length, width } = world, size = length * width;
-    const a = t * size, b = ((t + 1) % world.snapshots) * size, most = this.about.plume.edges.length;
-    const [red, green, blue] = theme.smoke.split(" ").map(Number), strong = rgb(tint), data = this.pixels.data;
-    const fade = calm.matches ? 0 : share;
+    const a = t * size, b = ((t + 1) % world.snapshots) * size;
+    const smoke = theme.smoke.split(" ").map(Number), strong = rgb(tint), fade = calm.matches ? 0 : share, { words } = this;
+    const [below, above] = [0, 0.35].map((part) => smoke.reduceRight((word, v, i) => (word << 8) | Math.round(v + part * (strong[i] - v)), 0));
     for (let x = 0, i = 0; x < length; x++) {
       for (let y = 0; y < width; y++, i++) {
         const from = levels[a + i], value = from + fade * (levels[b + i] - from);
-        const at = 4 * ((width - 1 - y) * length + x), whiff = value >= level ? 0.35 : 0;
-        data[at] = red + whiff * (strong[0] - red);
-        data[at + 1] = green + whiff * (strong[1] - green);
-        data[at + 2] = blue + whiff * (strong[2] - blue);
-        const alpha = value < 0.5 ? 0 : 14 + 241 * (value / most) ** 1.1;
-        data[at + 3] = this.plain ? 36 * Math.round(alpha / 36) : alpha;
+        words[(width - 1 - y) * length + x] = (this.opacity[Math.round(4 * value)] << 24) | (value >= level ? above : below);
       }
     }
     this.ink.putImageData(this.pixels, 0, 0);
@@ -296,7 +297,7 @@ class Arena {
       g.lineWidth = 2;
       g.fill(); g.stroke();
       const left = plane.x(x) > 14 * theme.label;
-      words(g, `return begins: move ${shape.returnStart}`, plane.x(x) + (left ? -10 : 10), plane.y(y) - (left ? 0 : theme.label), { colour: theme.downwind, weight: 600, align: left ? "right" : "left" });
+      words(g, `${left ? "return begins: " : ""}move ${shape.returnStart}`, plane.x(x) + (left ? -10 : 10), plane.y(y) - (left ? 0 : theme.label), { colour: theme.downwind, weight: 600, align: left ? "right" : "left" });
     }
   }
 }

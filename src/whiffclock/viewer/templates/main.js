@@ -181,7 +181,7 @@ function paintMind() {
   const found = view.search, step = Math.min(Math.floor(view.time), found.moves), moment = found.moments[step];
   const turn = turnOf(found.moments.slice(0, shownMoves() + 1)), mind = { agent: found.agent, moment, turn };
   drawDial($("dial"), mind);
-  $("dial").setAttribute("aria-label", moment.whiff ? "Clock: a whiff" : `Clock: ${moment.clock} moves since the last whiff`);
+  if (view.told !== `${step}/${found.cut}/${view.level}/${found.start}/${view.agent}`) $("dial").setAttribute("aria-label", moment.whiff ? "Clock: a whiff" : `Clock: ${moment.clock} moves since the last whiff`);
   if (view.told !== `${step}/${found.cut}/${view.level}/${found.start}/${view.agent}`) {
     view.told = `${step}/${found.cut}/${view.level}/${found.start}/${view.agent}`;
     $("why").replaceChildren(...reasons(found, moment, step));
@@ -208,6 +208,9 @@ function tellSearch() {
 }
 
 function syncControls() {
+  const told = [view.name, view.agent, view.environment, view.level, view.cut].join("/");
+  if (view.toldControls === told) return; // writing into the page costs a layout
+  view.toldControls = told;
   $("agent").value = view.agent;
   $("environment").value = $("race-environment").value = view.environment;
   $("level").value = view.level;
@@ -248,7 +251,9 @@ function paint(now) {
   }
   if (view.name === "map") return;
   const step = Math.ceil(view.time), found = view.name === "race" ? view.races : [view.search];
-  if (arena.glide(arena.boxOf(found.flatMap((one) => one.moments.slice(0, step + 12))))) changed();
+  const places = found.flatMap((one) => one.moments.slice(0, step + 12));
+  if (view.name === "watch" && view.recovery && view.time >= view.cut) places.push(...roomForMetrics(view.recovery, step));
+  if (arena.glide(arena.boxOf(places))) changed();
   if (view.name === "race") {
     paintRace(arena, view.time);
     const told = `${step}/${view.start}/${view.racers}/${view.level}`;
@@ -266,8 +271,16 @@ function paint(now) {
   }
   const line = $("timeline");
   drawTimeline(line, found, view.time, shownMoves(), found.map((_, i) => racerColour(i)));
-  for (const [name, value] of [["valuemin", 0], ["valuemax", shownMoves()], ["valuenow", Math.floor(view.time)]]) line.setAttribute(`aria-${name}`, value);
+  for (const [name, value] of [["valuemin", 0], ["valuemax", shownMoves()], ["valuenow", Math.floor(view.time)]]) {
+    if (line.getAttribute(`aria-${name}`) !== String(value)) line.setAttribute(`aria-${name}`, value);
+  }
   if (!view.playing && view.name !== "map" && view.ready) remember();
+}
+
+/* Places above and below a recovery, so that its dimension lines and their labels can be seen. */
+function roomForMetrics({ first, path }, step) {
+  const ys = path.slice(0, Math.max(1, step - first + 1)).map((at) => at[1]), line = theme.label / (view.arena.plane?.cell ?? 9), [[x]] = path;
+  return [{ x, y: Math.min(...ys) - 4 * line }, { x, y: Math.max(...ys) + 2.5 * line }];
 }
 
 function remember() {

@@ -64,11 +64,11 @@ function drawDial(canvas, { agent: given, moment, turn, player }) {
   g.textAlign = "center";
   g.textBaseline = "middle";
   g.fillStyle = colour;
-  g.font = font(moment.whiff ? 1.45 : 2.5, 600, theme.serif);
+  g.font = font(Math.min(moment.whiff ? 1.45 : 2.5, ((moment.whiff ? 0.6 : 1) * inner) / theme.label), 600, theme.serif);
   g.fillText(moment.whiff ? "whiff" : moment.clock, cx, cy - theme.label * 0.15);
   g.font = font(0.85, 600);
   if (agent && agent.modes > 1) g.fillText(modeName(agent, moment.node), cx, cy + theme.label * 1.5);
-  else if (player && !moment.whiff) g.fillText("moves", cx, cy + theme.label * 1.5);
+  else if (player && !moment.whiff && inner > 2.4 * theme.label) g.fillText("moves", cx, cy + theme.label * 1.5);
 }
 
 const modeName = (agent, node) => agent.memory.modes[agent.mode(node)].replace("-", "⁻").replace("+", "⁺").replace("mode ", "mode ");

@@ -47,7 +47,7 @@ class Shot {
   constructor(plain = false) {
     const canvas = (wide, high) => Object.assign(document.createElement("canvas"), { wide, high, ratio: 1 });
     this.parts = [canvas(SHOT.width, SHOT.arena), canvas(190, SHOT.mind), canvas(SHOT.width - 200, 90)];
-    this.arena = Object.assign(new Arena(this.parts[0], view.world, view.about), { plain });
+    this.arena = new Arena(this.parts[0], view.world, view.about, plain);
     this.canvas = Object.assign(document.createElement("canvas"), { width: SHOT.width, height: SHOT.arena + SHOT.mind });
     this.g = this.canvas.getContext("2d", { willReadFrequently: true });
     this.arena.box = view.arena.boxOf(view.search.moments.slice(0, shownMoves() + 1));
