@@ -49,7 +49,7 @@ def caption(data: Datasets) -> str:
     if not data["branches"]["weight"].any():
         return captions.caption("fig8_empty", data)()
     counts = (effective_searches(branches_in(data, name)) for name in data.environments)
-    effective = captions.listing(captions.number(count, ".3g") for count in counts)
+    effective = captions.listing(captions.number(count, ".0f" if count >= 10 else ".1f") for count in counts)
     return captions.caption("fig8", data)(effective=effective, end=100 * (1 - _TAIL))
 
 
