@@ -320,7 +320,8 @@ def test_the_command_fits_a_screen_draws_a_picture_and_says_what_is_next(film_fi
     assert len(lines) <= 30
     assert (tmp_path / "film.png").read_bytes()[:4] == b"\x89PNG"
     assert (
-        f"Next: whiffclock plume export '{film_file}' 'synthetic film-plume.nc' --axes tyx --wind left" in done.stderr
+        f"Next: whiffclock study '{film_file}'\n"
+        f"      whiffclock plume export '{film_file}' 'synthetic film-plume.nc' --axes tyx --wind left" in done.stderr
     )
     seen = json.loads(run("--json").stdout, parse_constant=pytest.fail)
     assert seen["guesses"]["wind"] | {"because": ""} == {
@@ -330,7 +331,7 @@ def test_the_command_fits_a_screen_draws_a_picture_and_says_what_is_next(film_fi
         "option": "--wind",
     }
     assert seen["settings"]["environments"] == seen["environments"]
-    assert seen["next"][1] == "whiffclock train --plume 'synthetic film-plume.nc'"
+    assert seen["next"][0] == f"whiffclock study '{film_file}'"
     refused = run("--out", "film.txt")
     assert (refused.returncode, refused.stdout) == (2, "")
 

@@ -51,7 +51,8 @@ def slowly(how):
     new = new[:, : x * n, : y * n].reshape(len(new), x, n, y, n).mean(axis=(2, 4))
     kept = new[how.first : how.end : how.every]
     if how.background:
-        behind = np.median(kept, axis=0) if how.background == "median" else new[: how.background].mean(axis=0)
+        share = {"median": 0.5, "low": 0.9 if how.invert else 0.1}.get(str(how.background))
+        behind = new[: how.background].mean(axis=0) if share is None else np.quantile(kept, share, axis=0)
         kept = behind - kept if how.invert else kept - behind
     return kept * how.scale
 
@@ -70,6 +71,8 @@ def slowly(how):
         {"background": "median", "invert": True, "downsample": 3, "end": 17},
         {"invert": True, "mask": "mask.npy", "every": 2},
         {"invert": True, "background": "none", "downsample": 2},
+        {"background": "low", "every": 2},
+        {"background": "low", "invert": True},
     ],
 )
 def test_a_field_is_what_its_settings_say(tmp_path, monkeypatch, how, wind, in_file):
@@ -146,7 +149,7 @@ def test_the_source_of_a_file_is_turned_and_units_are_kept(tmp_path):
     [
         ({"wind": "east"}, "wind is 'east'; it must be 'right', 'left', 'up' or 'down'"),
         ({"every": 0}, "every is 0; it must be positive"),
-        ({"background": "mode"}, "background is 'mode'; it must be median, none, or a number"),
+        ({"background": "mode"}, "background is 'mode'; it must be median, low, none, or a number"),
         ({"background": "first:-2"}, "background is 'first:-2'"),
         ({"cell_mm": 0}, "cell_mm is 0"),
         ({"whiff_probability": (0.2, 0.2)}, "different numbers"),

@@ -187,9 +187,7 @@ def _checked(found: Found, how: ReadSettings, path: Path | None) -> PlumeCheck:
     settings |= {"wind": best.wind} if best.wind != "right" else {}
     settings |= {"every": every * how.every} if every > 1 else {}
     settings |= {"downsample": merged * how.downsample} if merged > 1 else {}
-    settings |= (
-        {"background": "median"} if stored.uneven or (stored.sign < 0 and found.values.dtype.kind == "f") else {}
-    )
+    settings |= {"background": "low"} if stored.uneven or (stored.sign < 0 and found.values.dtype.kind == "f") else {}
     settings |= {"invert": True} if stored.sign < 0 else {}
     settings |= {"source": (x, y)}
     chosen = how.whiff_probability or isinstance(how.environments, dict)

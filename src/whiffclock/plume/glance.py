@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from whiffclock.plume.reading.files import LOW
+
 #: Most cells along the longer side of a glance, and most snapshots.
 MOST_CELLS, MOST_SNAPSHOTS = 256, 600
 #: Most stored values that are read for one glance, most values that it holds, and at a time.
@@ -23,7 +25,7 @@ _SPREAD = 9
 #: Entries along each axis that are enough to find the axis of time.
 _THIN = 96
 #: Difference of the background between still cells, in units of the strength of odor, from which on it is uneven.
-UNEVEN = 0.2
+UNEVEN = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,11 @@ class Glance:
     def median(self) -> np.ndarray:
         """float[x, y]: the typical value of each block."""
         return np.median(self.frames, axis=0)
+
+    @cached_property
+    def clean(self) -> np.ndarray:
+        """float[x, y]: the value of each block without odor."""
+        return np.quantile(self.frames, LOW if self.sign > 0 else 1 - LOW, axis=0).astype(np.float32)
 
     @cached_property
     def deviation(self) -> np.ndarray:
@@ -91,7 +98,7 @@ class Glance:
 
     def odor(self) -> Glance:
         """The same less the background, and brighter where there is more odor."""
-        background = self.median if self.uneven else np.float32(self.background)
+        background = self.clean if self.uneven else np.float32(self.background)
         return replace(self, frames=np.float32(self.sign) * (self.frames - background))
 
     def corrected(self, dtype: np.dtype, how: Glance) -> Glance:
@@ -99,7 +106,10 @@ class Glance:
         dark, whole = how.sign < 0, dtype.kind in "iu"
         if dark and whole and not how.uneven:
             return replace(self, frames=np.float32(np.iinfo(dtype).max) - self.frames)
-        return replace(self, frames=how.sign * (self.frames - self.median)) if dark or how.uneven else self
+        if not dark and not how.uneven:
+            return self
+        clean = np.quantile(self.frames, 1 - LOW if dark else LOW, axis=0).astype(np.float32)
+        return replace(self, frames=np.float32(how.sign) * (self.frames - clean))
 
     @cached_property
     def skewness(self) -> float:

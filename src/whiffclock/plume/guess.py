@@ -3,7 +3,7 @@
 The rules, beside those of :mod:`whiffclock.plume.orientation`:
 
 - Background: the median in time of the third of the cells that vary least. It is uneven where it differs between them
-  by more than a fifth of the strength of odor.
+  by more than a tenth of the strength of odor.
 - Odor is dark if values scatter farther down than up where they vary most, and if these cells are darker than still
   ones.
 - Source: the highest mean across the wind, less the background, rises downwind of it. The straight line through the
@@ -86,7 +86,7 @@ def of_background(stored: Glance) -> Guess:
     if stored.uneven:
         sure = "sure" if uneven > 0.5 else "likely"
         return Guess(value, sure, f"uneven, by {short(uneven)} of the strength of odor", "--background")
-    return Guess(value, "sure" if uneven < 0.1 else "likely", f"even, to {short(uneven)} of the strength of odor")
+    return Guess(value, "sure" if uneven < 0.05 else "likely", f"even, to {short(uneven)} of the strength of odor")
 
 
 def of_odor(stored: Glance) -> Guess:

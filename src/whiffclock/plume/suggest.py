@@ -102,7 +102,8 @@ class _Region:
 
 def suggested(plume: Plume, probabilities: Sequence[float] | None = None) -> Environments:
     """Environments of ``plume`` by the rule above, or with these whiff probabilities in the start region."""
-    return suggest_environments(plume.field, plume.source, probabilities).environments
+    falling = None if probabilities is None else sorted(probabilities, reverse=True)
+    return suggest_environments(plume.field, plume.source, falling).environments
 
 
 def suggest_environments(

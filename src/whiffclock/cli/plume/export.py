@@ -39,7 +39,7 @@ _SPECS = {
     "axes": OptionSpec("tyx"),
     "crop": OptionSpec("X0:X1,Y0:Y1", parse_crop),
     "downsample": OptionSpec("N"),
-    "background": OptionSpec("median|first:N|none", str),
+    "background": OptionSpec("median|low|first:N|none", str),
     "mask": OptionSpec("FILE"),
     "every": OptionSpec("N"),
     "cell_mm": OptionSpec("MM"),

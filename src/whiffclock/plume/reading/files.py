@@ -44,8 +44,10 @@ LOAD_BYTES = 256 * 2**20
 #: Size of one read, and its limit if whole storage blocks of a file are read.
 READ_BYTES = 16 * 2**20
 BLOCK_BYTES = 128 * 2**20
-#: Snapshots that a median is taken of: at most so many, and fewer if they are larger than this together.
+#: Snapshots that a background level is found in: at most so many, and fewer if they are larger than this together.
 MEDIAN_SNAPSHOTS, MEDIAN_BYTES, FEWEST = 200, 128 * 2**20, 9
+#: The quantile of a cell that is its level without odor, if odor is there for less than nine tenths of the time.
+LOW = 0.1
 
 
 def read_plume(
@@ -129,8 +131,9 @@ def _moved_source(path: Path, found: Found, reader: "Reader") -> tuple[int, int]
 def _what_was_done(reader: "Reader") -> str:
     """The steps that changed the field, for its origin."""
     how = reader.settings
-    mean = f"minus the mean of the first {reader.background}"
-    median = f"minus the median of {len(reader.median_of)} snapshots"
+    level = f"the mean of the first {reader.background}"
+    if reader.background_level:
+        level = f"the {reader.background_level} of {len(reader.sampled)} snapshots"
     steps = [
         f"bad cells by {Path(how.mask).name}" if how.mask else "",
         f"turned (wind {how.wind})" if how.wind != "right" else "",
@@ -138,7 +141,7 @@ def _what_was_done(reader: "Reader") -> str:
         f"one snapshot of {how.every}" if how.every > 1 else "",
         "cells {}:{},{}:{}".format(*how.crop) if how.crop else "",
         f"every {how.downsample} cells ({how.downsample_method})" if how.downsample > 1 else "",
-        median if reader.background == "median" else mean if reader.background else "",
+        f"minus {level}" if reader.background else "",
         "inverted" if how.invert else "",
         f"times {plainly(how.scale)}" if how.scale != 1 else "",
         "clipped at 0" if how.clip else "",
@@ -168,7 +171,7 @@ class Reader:
         inside = x1 <= x and y1 <= y
         turning = f"axes {self.axes}" + f" and the wind {how.wind}" * (how.wind != "right")
         require(inside, f"{name} has {x} x {y} cells with {turning}; the crop {how.crop} reaches beyond them.")
-        first = 0 if self.background == "median" else self.background
+        first = self.background if isinstance(self.background, int) else 0
         require(first <= t, f"{name} has {t} snapshots; a background of the first {first} cannot be taken from them.")
         spare = 0 if how.downsample_method == "mean" else how.downsample - 1
         cells = (x1 - x0 + spare) // how.downsample, (y1 - y0 + spare) // how.downsample
@@ -190,7 +193,7 @@ class Reader:
         snapshots, x, y = self.shape
         parts = self._parts(self.kept)
         if self.bar:
-            before = len(self.median_of) if self.background == "median" else self.background
+            before = self.background if isinstance(self.background, int) else len(self.sampled)
             self.bar.begin("reading", snapshots + before)
         if math.prod(self.shape) * self.dtype.itemsize < LOAD_BYTES:
             whole, done = np.empty(self.shape, self.dtype), 0
@@ -265,25 +268,32 @@ class Reader:
         x_first = self.axes.index("x") < self.axes.index("y")
         return np.where((self._bad if x_first else self._bad.T)[part["x"], part["y"]], values.dtype.type(0), values)
 
+    @property
+    def background_level(self) -> str:
+        """In words, the level of each cell that is background; empty if it is a mean, or if there is none."""
+        low = "90% quantile" if self.settings.invert else "10% quantile"
+        return {"median": "median", "low": low}.get(str(self.background), "")
+
     @cached_property
-    def median_of(self) -> range | list[int]:
-        """The snapshots that a median is taken of, spread over those that are kept."""
+    def sampled(self) -> range | list[int]:
+        """The snapshots that a background level is found in, spread over those that are kept."""
         fits = MEDIAN_BYTES // (math.prod(self.shape[1:]) * self.dtype.itemsize)
         count = min(len(self.kept), MEDIAN_SNAPSHOTS, max(fits, FEWEST))
         return [self.kept[i] for i in np.linspace(0, len(self.kept) - 1, count).round().astype(int)]
 
     @cached_property
     def _background(self) -> np.ndarray:
-        if self.background == "median":
-            return self._median()
+        if not isinstance(self.background, int):
+            share = LOW if self.background == "low" else 0.5
+            return self._quantile(1 - share if self.settings.invert else share)
         total = np.zeros(self.shape[1:])
         for part in self._parts(range(self.background)):
             total += self._reduce(part).sum(axis=0, dtype=np.float64)
         return (total / self.background).astype(self.dtype)
 
-    def _median(self) -> np.ndarray:
-        """The median of each cell; of a file in blocks of snapshots, whole blocks are read."""
-        chosen, one_by_one = set(self.median_of), not self.found.blocks or self.found.blocks[self.axes.index("t")] == 1
+    def _quantile(self, share: float) -> np.ndarray:
+        """A quantile of each cell; of a file in blocks of snapshots, whole blocks are read."""
+        chosen, one_by_one = set(self.sampled), not self.found.blocks or self.found.blocks[self.axes.index("t")] == 1
         frames: list[np.ndarray] = []
         for part in self._parts(self.kept):
             wanted = [t for t in part if t in chosen]
@@ -292,4 +302,4 @@ class Reader:
             elif wanted:
                 values = self._reduce(part)
                 frames.extend(values[part.index(t)].copy() for t in wanted)
-        return np.median(np.stack(frames), axis=0, overwrite_input=True).astype(self.dtype)
+        return np.quantile(np.stack(frames), share, axis=0, overwrite_input=True).astype(self.dtype)

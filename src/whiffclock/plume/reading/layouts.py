@@ -50,8 +50,8 @@ class ReadSettings(Settings):
     downsample: Annotated[int, "Merge N x N cells into one.", POSITIVE] = 1
     downsample_method: Annotated[Literal["mean", "point"], "Take the mean of each block, or its first cell."] = "mean"
     background: Annotated[
-        int | Literal["median"] | None,
-        "Subtract the median of each cell, or the mean of the first N snapshots of the file.",
+        int | Literal["median", "low"] | None,
+        "Subtract the median of each cell, its level without odor (low), or the mean of the first N snapshots.",
         NOT_NEGATIVE,
     ] = None
     invert: Annotated[bool, "Odor is dark: background minus value, or the largest whole number minus value."] = False
@@ -93,12 +93,12 @@ class ReadSettings(Settings):
 
 def background_named(value: Any) -> Any:
     """``"first:200"`` to 200 and ``"none"`` to 0; other values unchanged."""
-    if not isinstance(value, str) or value == "median":
+    if not isinstance(value, str) or value in ("median", "low"):
         return value
     match = re.fullmatch(r"first:(\d{1,18})", value)
     number = "0" if value == "none" else match[1] if match else value
     known = number.isascii() and number.isdecimal() and len(number) < 19
-    must = "it must be median, none, or a number of first snapshots, such as 200 or first:200"
+    must = "it must be median, low, none, or a number of first snapshots, such as 200 or first:200"
     require(known, f"The background is {shown(value)}; {must}.")
     return int(number)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from whiffclock.params import require
 from whiffclock.plume.reading.layouts import Wind
 
 #: Quarter turns, from x towards y, that a wind needs.
@@ -15,6 +16,7 @@ _QUARTERS: dict[Wind, int] = {"right": 0, "up": 1, "left": 2, "down": 3}
 
 def turned(values: np.ndarray, wind: Wind) -> np.ndarray:
     """``values[..., x, y]`` as they are stored, as a view with x downwind."""
+    require(wind in _QUARTERS, f"The wind is {wind!r}; it must be one of {', '.join(_QUARTERS)}.")
     return np.rot90(values, _QUARTERS[wind], axes=(-2, -1))
 
 
