@@ -42,6 +42,14 @@ def test_a_film_with_unknown_wind_and_dark_odor_becomes_a_report(film, odor, tmp
     assert (tmp_path / "mine" / "plume.png").is_file()
 
 
+def test_a_source_that_is_given_is_taken(film, tmp_path, monkeypatch):
+    monkeypatch.setitem(PROFILES, "quick", TINY)
+    done = whiffclock("study", film, "--source", "1,12", "--out", tmp_path / "mine", "--only", "fig1")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "mine" / "report.html").read_text()
+    assert "the source at (1, 12)" in page
+
+
 def test_noise_is_no_plume_and_nothing_is_written(tmp_path):
     np.save(tmp_path / "noise.npy", np.random.default_rng(0).random((60, 40, 40)))
     done = whiffclock("study", tmp_path / "noise.npy", "--out", tmp_path / "mine")

@@ -72,14 +72,14 @@ def read_plume(path: Path | None, settings: ReadSettings) -> "Plume":
 
     if path is not None:
         with progress_bar("snapshots") as bar:
-            return files.read_plume(path, settings, _given_settings(settings), bar)
+            return files.read_plume(path, settings, given_settings(settings), bar)
     require(settings.source is None, "The built-in plume has a source of its own; --source needs a plume file.")
     plain = replace(settings, environments=None, whiff_probability=None) == ReadSettings()
     require(plain, "Options such as --crop need a plume file; the built-in plume takes none.")
     return files.in_environments(builtin.builtin_plume(), settings)
 
 
-def _given_settings(settings: ReadSettings) -> set[str]:
+def given_settings(settings: ReadSettings) -> set[str]:
     """The settings that are not at their defaults, or were given on the command line all the same."""
     defaults, options = ReadSettings(), given_options()
     names = [f.name for f in fields(settings)]

@@ -1,5 +1,6 @@
 """``whiffclock reproduce``: reproduce the paper."""
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from whiffclock.runs.engine import EngineSettings
 
 if TYPE_CHECKING:
     from whiffclock.paper.reproduce import Written
+    from whiffclock.plume import Plume
 
 _SPECS = opt.WORLD_SPECS | {
     "tie_order": OptionSpec("ACTIONS"),
@@ -49,19 +51,20 @@ def reproduce(
 
     Example: whiffclock reproduce --profile standard --only fig3,fig7
     """
-    reproduced(profile, only, plume, out, store, readings, engine)
+    reproduced(plume.open, profile, only, out, store, readings, engine, plume.anyway)
 
 
 def reproduced(
+    opened: Callable[[], "Plume"],
     profile: str,
     only: str | None,
-    plume: opt.PlumeSettings,
     out: Path,
     store: Path | None,
     readings: Readings,
     engine: EngineSettings,
+    anyway: bool,
 ) -> None:
-    """Reproduce into a folder, and say what was found."""
+    """Reproduce into a folder, on the plume that ``opened`` reads once all else is checked; say what was found."""
     from whiffclock.disk import require_writable
     from whiffclock.paper.beyond.verdicts import headline
     from whiffclock.paper.ensembles import Study
@@ -76,12 +79,12 @@ def reproduced(
     folder = out / "runs" if store is None else store
     require_report(out)
     require_writable(folder)
-    field = plume.open()
+    field = opened()
     opt.messages.print(f"Plume: {field.origin}. Profile: {profile}.")
     study = Study(field, numbers)
-    plume.require_sound(field, study.world, numbers.horizon)
+    opt.refuse_doubtful(field, study.world, numbers.horizon, anyway=anyway)
     with engine.open(opt.say) as pool, opt.job_bar(folder, "searches") as bar:
-        written = reproduce_into(out, study, figures, JobFolder(folder), pool, bar, engine.at_once, plume.anyway)
+        written = reproduce_into(out, study, figures, JobFolder(folder), pool, bar, engine.at_once, anyway)
     opt.messages.print(time_table(written))
     data = written.done.datasets
     opt.out.print(claims_table(written.verdicts, verdicts_beside(data), differences(data)))

@@ -1,6 +1,7 @@
 """``whiffclock study``: from a recording to its searchers, in one command."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -42,13 +43,14 @@ def study(
     from whiffclock.drawing.pictures import arranged, write_picture
     from whiffclock.drawing.plume.recording import check_figure
     from whiffclock.plume.check import check_recording
+    from whiffclock.plume.reading.files import read_plume
     from whiffclock.plume.reading.layouts import ReadSettings
     from whiffclock.plume.reading.settings_file import write_settings
 
     require_writable(out)
     first, end = parse_frames(frames)
     with opt.messages.status("looking at the recording"):
-        seen = check_recording(file, replace(reading, first=first, end=end))
+        seen = check_recording(file, replace(reading, first=first, end=end), opt.given_settings(reading))
     shown(seen)
     if not anyway:
         seen.require_clear()
@@ -57,4 +59,4 @@ def study(
     with opt.messages.status("drawing"):
         write_picture(arranged(lambda: check_figure(seen)), picture)
     opt.say(f"Settings: {settings}   picture: {picture}")
-    reproduced(profile, only, opt.PlumeSettings(settings, anyway=anyway), out, None, readings, engine)
+    reproduced(partial(read_plume, settings), profile, only, out, None, readings, engine, anyway)

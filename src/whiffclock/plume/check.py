@@ -8,6 +8,7 @@ the option that corrects it, and the settings that follow are those of the next 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -117,11 +118,16 @@ class PlumeCheck:
         return "\n".join(f"{name}: {one.value} ({one.confidence})" for name, one in self.guesses.items())
 
 
-def check_recording(recording: Path | str | Plume | np.ndarray, how: ReadSettings) -> PlumeCheck:
-    """Find out what a recording is: a file, a plume, or an array of three dimensions in any order."""
+def check_recording(
+    recording: Path | str | Plume | np.ndarray, how: ReadSettings, given: Collection[str] | None = None
+) -> PlumeCheck:
+    """Find out what a recording is: a file, a plume, or an array of three dimensions in any order.
+
+    Settings that are ``given`` win over settings files: by default those that are not at their defaults.
+    """
     path = None
     if isinstance(recording, str | Path):
-        path, how, _ = with_settings_files(Path(recording), how)
+        path, how, _ = with_settings_files(Path(recording), how, given)
     with ExitStack() as files:
         return _checked(_found(path or recording, how.key, files), how, path)
 

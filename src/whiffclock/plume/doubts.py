@@ -91,8 +91,8 @@ def _record(plume: Plume, world: WorldSettings, horizon: int) -> list[Doubt]:
         return []
     short = f"The record has {snapshots} snapshots, and a search up to {horizon} moves"
     wraps = "at the end it wraps, which is to continue with the first snapshot, as if odor jumped"
-    remedy = "Take a longer record, or searches shorter than it that keep off its end: --end-of-record avoid --horizon"
-    return [Doubt("record", f"{short}: {wraps}.", f"{remedy} {max(1, snapshots // 2)}.")]
+    remedy = "Take a longer record, or train and test shorter searches that keep off its end: --end-of-record avoid"
+    return [Doubt("record", f"{short}: {wraps}.", f"{remedy} --horizon {max(1, snapshots // 2)}.")]
 
 
 def _environments(plume: Plume, starts: dict[float, np.ndarray]) -> list[Doubt]:

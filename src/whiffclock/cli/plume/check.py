@@ -39,7 +39,7 @@ def check(
     require_picture(out, force)
     first, end = parse_frames(frames)
     with opt.messages.status("looking"):
-        seen = check_recording(file, replace(reading, first=first, end=end))
+        seen = check_recording(file, replace(reading, first=first, end=end), opt.given_settings(reading))
     if json:
         opt.print_json(seen.to_dict())
     else:
