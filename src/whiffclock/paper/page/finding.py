@@ -34,6 +34,7 @@ def kicker(data: Datasets) -> str:
     """What kind of run it is, in a few words."""
     facts, share = data.facts, training(data)
     what = "Two-minute demonstration" if facts["profile"] == "quick" else "Reproduction"
+    what = what if data.synthetic else "The paper’s agents on your plume"
     if facts["episodes"] < LearningSettings.episodes:
         return f"{what}: {share} of the paper’s training"
     return f"{what}: {number(facts['seeds'])} agents of each kind (the paper: {PAPER_AGENTS})"
