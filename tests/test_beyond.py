@@ -328,8 +328,15 @@ def test_the_page_has_a_section_of_its_own(plain_figures, tmp_path):
     assert not (tmp_path / "beyond.json").exists()
 
 
+def _of_profile(data, name):
+    """The same datasets as if the run had another profile: commands are printed for profiles that exist."""
+    facts = json.dumps(data.facts | {"profile": name})
+    return replace(data, searches=data.searches.assign_attrs(facts=facts))
+
+
 def test_a_report_is_made_from_what_is_beyond_alone(whole, tmp_path):
-    whole[0].save(tmp_path / "data")
+    named = replace(_of_profile(whole[0], "quick"), beyond=_of_profile(whole[0].beyond, "quick"))
+    named.save(tmp_path / "data")
     done = CliRunner().invoke(app, ["report", str(tmp_path)], catch_exceptions=False)
     assert done.exit_code == 0
     text = (tmp_path / "report.html").read_text()

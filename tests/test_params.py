@@ -25,6 +25,7 @@ from whiffclock.plume.reading.layouts import ReadSettings
 from whiffclock.plume.simulate.recipe import FlowSettings, SimulationSettings
 from whiffclock.recovery import BranchSettings
 from whiffclock.runs.engine import EngineSettings
+from whiffclock.runs.leaderboard import SIZES, Size
 from whiffclock.runs.training import TauScan
 
 
@@ -113,6 +114,7 @@ NASTY = [
 ]  # fmt: skip
 REQUIRED = {
     Profile: PROFILES["quick"].to_dict(),
+    Size: SIZES["quick"].to_dict(),
     CrosswindProfile: {"c": 1e-6, "amplitude": (0.5,), "width": (2.0,), "shape": (2.0,)},
     Target: {"origin": "here", "x": (1.0,), "threshold": (CrosswindProfile(1e-6, (0.5,), (2.0,), (2.0,)),)},
 }

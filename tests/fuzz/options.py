@@ -106,6 +106,7 @@ BASES = {
     ("evaluate",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("compare",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("recovery",): ("policies", "--out", "made.png"),
+    ("study",): ("plume.npz", "--only", "fig1", "--out", "made"),
     ("view",): (*_PLUME, *_OWN, "--out", "made.html", "--no-open"),
     ("info",): (),
     ("runs", "list"): ("--store", "runs"),
