@@ -147,7 +147,7 @@ def test_the_source_of_a_file_is_turned_and_units_are_kept(tmp_path):
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ({"wind": "east"}, "wind is 'east'; it must be 'right', 'left', 'up' or 'down'"),
+        ({"wind": "east"}, "wind is 'east'; it must be 'right', 'left', 'up', 'down' or 'auto'"),
         ({"every": 0}, "every is 0; it must be positive"),
         ({"background": "mode"}, "background is 'mode'; it must be median, low, none, or a number"),
         ({"background": "first:-2"}, "background is 'first:-2'"),
@@ -298,7 +298,7 @@ def test_options_win_over_a_file_beside_a_recording_also_at_their_defaults(tmp_p
     ("text", "says"),
     [
         ('file = "a.npy"\nwinds = "up"', "my.toml has an unknown key 'winds'; did you mean wind?"),
-        ('file = "a.npy"\nwind = 3', "my.toml: wind is 3; it must be 'right', 'left', 'up' or 'down'."),
+        ('file = "a.npy"\nwind = 3', "my.toml: wind is 3; it must be 'right', 'left', 'up', 'down' or 'auto'."),
         ('file = "a.npy"\ncrop = [1, 2]', "my.toml: crop is [1, 2]; it must be"),
         ('file = "a.npy"\nmask = 7', "my.toml: mask is 7; it must be a text."),
         ('file = "a.npy"\nthresholds = "low"', "my.toml: environments is 'low'"),

@@ -50,6 +50,15 @@ def test_a_source_that_is_given_is_taken(film, tmp_path, monkeypatch):
     assert "the source at (1, 12)" in page
 
 
+def test_wind_and_axes_that_are_not_said_are_seen(film, odor, tmp_path):
+    plume = wc.read_plume(film, wind="auto", invert=True)
+    assert "turned (wind up)" in plume.origin
+    assert np.corrcoef(np.asarray(plume.field).mean(0).ravel(), odor.mean(0).ravel())[0, 1] > 0.95
+    np.save(tmp_path / "noise.npy", np.random.default_rng(0).random((60, 40, 40)))
+    with pytest.raises(InputError, match="two ways"):
+        wc.read_plume(tmp_path / "noise.npy", wind="auto")
+
+
 def test_noise_is_no_plume_and_nothing_is_written(tmp_path):
     np.save(tmp_path / "noise.npy", np.random.default_rng(0).random((60, 40, 40)))
     done = whiffclock("study", tmp_path / "noise.npy", "--out", tmp_path / "mine")

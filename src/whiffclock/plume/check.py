@@ -78,11 +78,15 @@ class PlumeCheck:
         """Cells in one, as suggested."""
         return int(self.guesses["moves"].value["downsample"])
 
-    def require_clear(self) -> None:
-        """Refuse a recording with two readings that are about as likely, or without suitable thresholds."""
+    def require_oriented(self) -> None:
+        """Refuse a recording with two readings that are about as likely."""
         readings = f"--axes {self.guesses['axes'].value} --wind {self.guesses['wind'].value}", str(self.second)
         both = f"{self.name} can be read in two ways that are about as likely: {' or '.join(dict.fromkeys(readings))}"
         require(not self.ambiguous, f"{both}; give the right one.")
+
+    def require_clear(self) -> None:
+        """Refuse a recording with two readings that are about as likely, or without suitable thresholds."""
+        self.require_oriented()
         known = {"environments", "whiff_probability"} & self.settings.keys()
         require(bool(known), f"{self.name} has no thresholds by the usual rule; give them with --thresholds.")
 
@@ -151,6 +155,7 @@ def stated_axes(found: Found) -> str | None:
 def _checked(found: Found, how: ReadSettings, path: Path | None) -> PlumeCheck:
     shape = tuple(int(n) for n in found.values.shape)
     require(len(shape) == 3, f"{found.name} has {len(shape)} dimensions {shape}; it needs three: time, x, y.")
+    how = replace(how, wind="right") if how.wind == "auto" else how
     stated = how.axes or stated_axes(found)
     thin = thinned(found.values)
     chances = tuple(float(one == "t") for one in stated) if stated else turns.time_chances(thin)

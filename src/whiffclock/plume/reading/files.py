@@ -15,6 +15,7 @@ import uuid
 import warnings
 from collections.abc import Collection
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -59,6 +60,7 @@ def read_plume(
     fingerprint is read as a whole and refused if the fingerprint of its values differs.
     """
     path, settings, used = with_settings_files(path, settings or ReadSettings(), given)
+    settings = _oriented(path, settings)
     with reading(path, "a readable plume file"), naming(path), ExitStack() as files:
         found = found_in(path, settings.key, files)
         plume = _plume(path, found, settings, used, bar)
@@ -73,6 +75,17 @@ def read_plume(
         if not isinstance(plume.field, np.ndarray):
             files.pop_all()  # it stays in its file
         return in_environments(plume, settings)
+
+
+def _oriented(path: Path, settings: ReadSettings) -> ReadSettings:
+    """The settings with axes and wind as they are seen in the recording, where the wind is ``"auto"``."""
+    if settings.wind != "auto":
+        return settings
+    from whiffclock.plume.check import check_recording
+
+    seen = check_recording(path, replace(settings, crop=None, source=None))
+    seen.require_oriented()
+    return replace(settings, axes=seen.settings.get("axes"), wind=seen.guesses["wind"].value)
 
 
 def in_environments(plume: Plume, settings: ReadSettings) -> Plume:

@@ -23,7 +23,8 @@ AXIS_NAMES = {
 }
 
 #: Where the wind blows in a stored frame: x grows to the right and y downwards, as columns and rows of a picture do.
-Wind = Literal["right", "left", "up", "down"]
+#: With ``"auto"`` it is seen in the recording, before anything else is read.
+Wind = Literal["right", "left", "up", "down", "auto"]
 
 #: Shape of the paper's array, (t, y, x), in files without names.
 PAPER_SHAPE = (2598, 27, 123)
