@@ -98,7 +98,7 @@ def test_a_field_is_what_its_settings_say(tmp_path, monkeypatch, how, wind, in_f
 
 def test_the_background_of_few_snapshots_of_many_is_near(tmp_path, monkeypatch):
     np.save(tmp_path / "a.npy", STORED)
-    monkeypatch.setattr(files, "MEDIAN_SNAPSHOTS", 10)
+    monkeypatch.setattr(files, "LEVEL_SNAPSHOTS", 10)
     plume = read_plume(tmp_path / "a.npy", ReadSettings(background="median"))
     expected = STORED - np.median(STORED[[0, 4, 9, 13, 17, 22, 26, 30, 35, 39]], axis=0)
     assert np.allclose(plume.field, expected)

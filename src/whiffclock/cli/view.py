@@ -17,9 +17,7 @@ Region = Annotated[WorldSettings, OptionGroup(opt.WORLD_SPECS, only=("radius", "
 @with_options
 def view(
     *,
-    policies: Annotated[
-        list[Path] | None, typer.Argument(metavar="[POLICY]...", help="Policy files, or folders of them.")
-    ] = None,
+    policies: Annotated[list[Path] | None, typer.Argument(metavar="[POLICY]...", help=opt.POLICIES_HELP)] = None,
     plume: opt.PlumeSettings,
     world: Region,
     out: Annotated[Path, "HTML file to write; an older one is replaced.", OptionSpec("FILE")] = Path("whiffclock.html"),

@@ -45,7 +45,7 @@ class Glance:
     @cached_property
     def clean(self) -> np.ndarray:
         """float[x, y]: the value of each block without odor."""
-        return np.quantile(self.frames, LOW if self.sign > 0 else 1 - LOW, axis=0).astype(np.float32)
+        return without_odor(self.frames, self.sign)
 
     @cached_property
     def deviation(self) -> np.ndarray:
@@ -108,8 +108,7 @@ class Glance:
             return replace(self, frames=np.float32(np.iinfo(dtype).max) - self.frames)
         if not dark and not how.uneven:
             return self
-        clean = np.quantile(self.frames, 1 - LOW if dark else LOW, axis=0).astype(np.float32)
-        return replace(self, frames=np.float32(how.sign) * (self.frames - clean))
+        return replace(self, frames=np.float32(how.sign) * (self.frames - without_odor(self.frames, how.sign)))
 
     @cached_property
     def skewness(self) -> float:
@@ -135,6 +134,11 @@ def glance(field: Any, factor: int | None = None, most: int = MOST_SNAPSHOTS) ->
         flat = values.reshape(-1)
         some.append(flat[:: max(1, flat.size // 200_000) | 1].copy())
     return Glance(np.concatenate(frames), factor, first, np.concatenate(some))
+
+
+def without_odor(frames: np.ndarray, sign: int) -> np.ndarray:
+    """float32[x, y]: the level of each block without odor, which is bright (1) or dark (-1)."""
+    return np.quantile(frames, LOW if sign > 0 else 1 - LOW, axis=0).astype(np.float32)
 
 
 def blocks(values: np.ndarray, factor: int) -> np.ndarray:

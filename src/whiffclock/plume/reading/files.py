@@ -46,7 +46,7 @@ LOAD_BYTES = 256 * 2**20
 READ_BYTES = 16 * 2**20
 BLOCK_BYTES = 128 * 2**20
 #: Snapshots that a background level is found in: at most so many, and fewer if they are larger than this together.
-MEDIAN_SNAPSHOTS, MEDIAN_BYTES, FEWEST = 200, 128 * 2**20, 9
+LEVEL_SNAPSHOTS, LEVEL_BYTES, FEWEST = 200, 128 * 2**20, 9
 #: The quantile of a cell that is its level without odor, if odor is there for less than nine tenths of the time.
 LOW = 0.1
 
@@ -290,8 +290,8 @@ class Reader:
     @cached_property
     def sampled(self) -> range | list[int]:
         """The snapshots that a background level is found in, spread over those that are kept."""
-        fits = MEDIAN_BYTES // (math.prod(self.shape[1:]) * self.dtype.itemsize)
-        count = min(len(self.kept), MEDIAN_SNAPSHOTS, max(fits, FEWEST))
+        fits = LEVEL_BYTES // (math.prod(self.shape[1:]) * self.dtype.itemsize)
+        count = min(len(self.kept), LEVEL_SNAPSHOTS, max(fits, FEWEST))
         return [self.kept[i] for i in np.linspace(0, len(self.kept) - 1, count).round().astype(int)]
 
     @cached_property
