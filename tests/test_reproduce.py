@@ -65,6 +65,7 @@ TINY = Profile(
     bayes_backups=1,
     bayes_starts=30,
     bayes_trials=1,
+    start_seeds=3,
     long_seeds=1,
     taus=(2, 5),
     horizon=60,
@@ -135,9 +136,10 @@ def test_an_agent_is_trained_once_whatever_figures_need_it(plume, tmp_path, monk
     monkeypatch.setattr(kinds, "evaluate", lambda *rest: tested.append(rest) or evaluated(*rest))
     for figure in FIGURES:  # one by one: each finds what the others left
         reproduce(Study(plume, TINY), JobFolder(tmp_path), [figure])
-    # Scan; single-Q and two-Q ensembles; 12 other initial conditions, of which 2 are no others in the sparser plume.
+    # Scan; single-Q and two-Q ensembles; three agents in 12 other initial conditions, of which 2 are no others in the
+    # sparser plume: the three agents of one are those of another, and two of the other are those of the main ensemble.
     # One agent in each environment is trained for twice the episodes.
-    assert len(trained) == 4 * 2 * 1 + 2 * 4 * 2 + (3 * 4 - 2) * 2 + 4
+    assert len(trained) == 4 * 2 * 1 + 2 * 4 * 2 + (3 * 4 * 3 - 3 - 2) + 4
     assert sum(task.learning.episodes == 2 * TINY.episodes for task in trained) == 4
     # 2Q^h with both values of tau; both Bayesian agents.
     tests = 2 * 4 * 4 * 2 + 4 * 2 + 2 * 4 * 2 + 2 * 4 * 2 + 4 * 17 + 4 + 4 * 2
@@ -298,9 +300,16 @@ def test_deep_does_all_that_paper_does(plume):
         for name in ("paper", "deep")
     )
     assert paper < deep
-    more, same = ("seeds", "scan_seeds", "long_seeds"), PROFILES["deep"]
-    assert all(getattr(same, name) > getattr(PROFILES["paper"], name) for name in more)
+    more, same = ("start_seeds", "scan_seeds", "long_seeds"), PROFILES["deep"]
+    assert all(getattr(same, name) > (getattr(PROFILES["paper"], name) or PROFILES["paper"].seeds) for name in more[:2])
+    assert same.long_seeds > PROFILES["paper"].long_seeds
     assert replace(same, name="paper", **{name: getattr(PROFILES["paper"], name) for name in more}) == PROFILES["paper"]
+
+
+def test_an_initial_condition_may_have_more_agents_than_the_main_ensemble(whole):
+    counted = whole.datasets.recoveries["steps"].notnull().any(("mode", "truncation", "trained")).sum("agent")
+    assert counted.sel(ensemble="on a whiff, common start region") == TINY.start_seeds > TINY.seeds
+    assert counted.sel(ensemble=SINGLE) == counted.sel(ensemble=TWO) == TINY.seeds
 
 
 def test_there_are_no_more_long_trainings_than_agents():

@@ -27,7 +27,7 @@ _NAMES = ("start_threshold", "start_on_whiff", "end_of_record", *(f.name for f i
 ReadingOptions = Annotated[Readings, OptionGroup(_SPECS, only=_NAMES, panel="Readings")]
 
 
-PROFILE_HELP = "quick, standard, paper or deep: 2, 10, 40 or 80 minutes on two cores."
+PROFILE_HELP = "quick, standard, paper or deep: 2, 10, 40 or 70 minutes on two cores."
 
 
 @app.command()

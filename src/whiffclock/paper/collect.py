@@ -190,7 +190,9 @@ class Collector:
         """Recovery paths of trained agents."""
         study, horizon = self.study, self.study.profile.horizon
         ensembles = {name: kind for name, kind in self.kinds.items() if kind.recovers}
-        who = {"ensemble": list(ensembles), "trained": self.names, "agent": self.agents}
+        every = product(ensembles.keys() & self.trained, self.names)
+        agents = {(ensemble, name): ensembles[ensemble].policies(study, name) for ensemble, name in every}
+        who = {"ensemble": list(ensembles), "trained": self.names, "agent": np.arange(max(map(len, agents.values())))}
         who |= {"mode": [names.MODE, names.MINUS, names.PLUS]}
         made = xr.Dataset(coords=who | {"truncation": list(TRUNCATIONS), "geometry": list(GEOMETRY)})
         made = made.assign_coords(step=np.arange(horizon + 1), axis=["x", "y"])
@@ -198,8 +200,8 @@ class Collector:
         made["steps"] = _empty(made, (*who, "truncation"))
         made["path"] = _empty(made, (*who, "step", "axis"), 0).astype(np.int16 if horizon < 2**15 else np.int32)
         made["start_cells"] = _empty(made, ("ensemble", "trained"))
-        for ensemble, name in product(ensembles.keys() & self.trained, self.names):
-            at, policies = {"ensemble": ensemble, "trained": name}, ensembles[ensemble].policies(study, name)
+        for (ensemble, name), policies in agents.items():
+            at = {"ensemble": ensemble, "trained": name}
             for world in {getattr(job, "world", study.world) for job in policies}:
                 _put(made, "start_cells", len(study.plume.starts(study.environments[name], world)), **at)
             for agent, job in enumerate(policies):

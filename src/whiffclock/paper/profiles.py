@@ -11,12 +11,12 @@ profile   agents  episodes   searches       time
 quick     170     300,000    74 million     2 min
 standard  252     1,200,000  355 million    10 min
 paper     620     3,000,001  1,834 million  40 min
-deep      1,348   3,000,001  3,597 million  80 min
+deep      1,156   3,000,001  3,220 million  70 min
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau have fewer episodes, a few others twice as many; a training of any length keeps the shape of
-the schedules. ``deep``, whose results come with the package, has more agents where these decide a claim: 36 per kind,
-16 per tau, and 20 that are trained for twice the episodes. In the folder of a ``paper`` run it continues that run.
+the schedules. ``deep`` has more agents where these decide a claim: 36 per other initial condition, 16 per tau, and 20
+that are trained for twice the episodes. In the folder of a ``paper`` run it continues that run.
 """
 
 import tomllib
@@ -57,9 +57,11 @@ class Profile(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("start_seeds", "long_seeds", "programs"):
+        for name in ("long_seeds", "programs"):
             few = getattr(self, name) or 0
             require(0 <= few <= self.seeds, f"{name} is {few}; it must lie between 0 and seeds, {self.seeds}.")
+        starts = self.start_seeds
+        require(starts is None or starts >= 1, f"start_seeds is {starts}; it must be at least 1.")
         require(len(self.taus) > 0, "The scan of tau has no values; it needs at least one.")
         clock(self.horizon, self.taus)
         self._check_readings()
