@@ -338,7 +338,8 @@ def test_the_paper_s_own_condition_is_the_main_ensemble(whole):
     assert CONDITIONS["any time, common start region"] == SINGLE
     # In the sparser plume, the start region from its own threshold is the common one.
     region = "any time, start region from own threshold"
-    main, own = (recoveries.sel(ensemble=name, trained="sparser", mode=MODE) for name in (SINGLE, region))
+    both = {"trained": "sparser", "mode": MODE, "agent": range(TINY.seeds)}
+    main, own = (recoveries.sel(ensemble=name, **both) for name in (SINGLE, region))
     xr.testing.assert_equal(main["geometry_of"].drop_vars("ensemble"), own["geometry_of"].drop_vars("ensemble"))
     cells = recoveries["start_cells"]
     assert (cells.sel(ensemble=region) >= cells.sel(ensemble=SINGLE)).all()
