@@ -78,6 +78,9 @@ OPTIONS = [
     (["--no-bootstrap"], *[{f"{_LEARNING}.bootstrap_at_horizon": False}] * 2),
     (["--tie-order", "-y,upwind,downwind,+y"], *[{f"{_LEARNING}.tie_order": "-y,upwind,downwind,+y"}] * 2),
     (["--keep", "best"], *[{f"{_LEARNING}.keep": "best"}] * 2),
+    (["--trace", "0.9"], *[{f"{_LEARNING}.trace": 0.9}] * 2),
+    (["--alpha-start", "0.01"], *[{f"{_LEARNING}.alpha_start": 0.01}] * 2),
+    (["--alpha-end", "0.001"], *[{f"{_LEARNING}.alpha_end": 0.001}] * 2),
     (["--end-of-record", "avoid"], *[{f"{_WORLD}.end_of_record": "avoid", "world.end_of_record": "avoid"}] * 2),
     (["--start-on-whiff"], *[{f"{_WORLD}.start_on_whiff": True, "world.start_on_whiff": True}] * 2),
     (["--start-threshold", "own"], *[{f"{_WORLD}.start_threshold": "own", "world.start_threshold": "own"}] * 2),
@@ -119,6 +122,8 @@ def test_defaults_change_no_key(plume):
         (["--truncation", "short"], "one of: none, largest clock reading"),
         (["--keep", "first"], "'last' or 'best'"),
         (["--start-seed", "-1"], "0 or more"),
+        (["--trace", "2"], "at least 0 and at most 1"),
+        (["--sampling", "often"], "'mixed', 'published' or 'policy'"),
         (["--start-threshold", "low"], "a number, own or sparsest"),
     ],
 )
@@ -247,8 +252,12 @@ def test_every_reading_is_measured_beside_ours(measured, small):
     chosen = json.loads(data.attrs["facts"])["heuristic_tau"]
     labels.remove(f"R18: 2Q^h, tau = {chosen}")  # ours
     assert data["reading"].values.tolist() == labels
-    assert {"R1", "R3", "R5", "R6", "R6'", "R8", "R9", "R11", "R12", "R17", "R18"} == {*data["number"].values.tolist()}
-    assert data["searches"].notnull().all()
+    assert {"R1", "R3", "R5", "R6", "R6'", "R8", "R9", "R11", "R12", "R17", "R18", "X1", "X2"} == {
+        *data["number"].values.tolist()
+    }
+    one_agent = data["number"] == "X2"  # its interval is over time blocks, of which there are too few here
+    assert data["searches"].where(~one_agent, drop=True).notnull().all()
+    assert data["searches"].where(one_agent, drop=True).sel(value=["ours", "other", "change"]).notnull().all()
     for one in each_reading(data):
         scope = SCOPES[one["agents"].item()]
         assert one["paths"].dropna("mode", how="all")["mode"].values.tolist() == list(scope.modes)
@@ -321,7 +330,7 @@ def test_effects_are_written_into_the_page(measured):
     assert with_effects(written, measured[0]) == written
     before, after = (text.splitlines() for text in (page, written))
     changed = [new for old, new in zip(before, after, strict=True) if old != new]
-    numbers = {line.split("|")[1].strip() for line in changed if line.startswith("| R")}
+    numbers = {line.split("|")[1].strip() for line in changed if line.startswith(("| R", "| X"))}
     assert numbers <= {one.number for one in ALTERNATIVES} | {"R18"}
     for number in {one.number for one in ALTERNATIVES} | {"R18"}:
         (line,) = (line for line in after if line.startswith(f"| {number} |"))

@@ -153,7 +153,7 @@ class Study:
 
     def solution(self, environment: str) -> Job:
         """The Bayesian agent of an environment."""
-        return self._solved(environment, SolverSettings.sampling)
+        return self._solved(environment, self.readings.sampling)
 
     def published(self, environment: str) -> list[Job]:
         """The same, with beliefs sampled as in the published algorithm."""

@@ -1,4 +1,7 @@
-"""The other readings of the paper, each as a change of a study, and the claims that can be tested on its agents."""
+"""The other readings of the paper, each as a change of a study, and the claims that can be tested on its agents.
+
+X1 and X2 are no readings: another learning rule and another solver, to see which verdicts depend on them.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,7 @@ SCOPES = {
         (ds.MINUS, ds.PLUS),
     ),
     ds.HEURISTIC: Scope(at_home(*_SCALE, ds.HEURISTIC), ("fig2",), ("C15",)),
+    ds.BAYES: Scope((*at_home(*_SCALE), Need(ds.BAYES, "branched")), ("fig2", "fig8"), ("C2", "C17")),
 }
 
 
@@ -83,6 +87,9 @@ def _heuristic_tau(tau: int) -> Callable[[Study], Study]:
     return lambda study: replace(_read(heuristic_tau=tau)(study), heuristic_tau=tau)
 
 
+#: Lambda-returns with a small learning rate, the best of the rules in docs/beyond.md.
+_LAMBDA = _read(trace=0.9, alpha_start=0.003, alpha_end=3e-6)
+
 #: All but those of R18.
 ALTERNATIVES = (
     Alternative("R1", "not past the end", ds.SINGLE, _read(world=WorldSettings(end_of_record="avoid"))),
@@ -96,6 +103,8 @@ ALTERNATIVES = (
     Alternative("R11", "other start times", ds.SINGLE, _read(start_seed=1)),
     Alternative("R12", "plain sum as G", ds.SINGLE, lambda study: study, "G_sum"),
     Alternative("R17", "best late matrix", ds.SINGLE, _read(keep="best")),
+    *(Alternative("X1", f"lambda, {kind}", kind, _LAMBDA) for kind in (ds.SINGLE, ds.TWO, ds.HEURISTIC)),
+    Alternative("X2", "published sampling", ds.BAYES, _read(sampling="published")),
 )
 
 

@@ -4,11 +4,17 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from whiffclock.params import NOT_NEGATIVE, InputError, LearningSettings, Settings, Valid, WorldSettings
+from whiffclock.pomdp.settings import SolverSettings
+
+_RATE = Valid(ge=0, le=1)
 
 
 @dataclass(frozen=True)
 class Readings(Settings):
-    """How the paper is read where its text is ambiguous; the numbers are those of the table in docs/paper.md."""
+    """How the paper is read where its text is ambiguous; the numbers are those of the table in docs/paper.md.
+
+    The last four (X1, X2) are not readings but other ways to learn and to solve, to see what depends on them.
+    """
 
     world: WorldSettings = field(default_factory=WorldSettings)  # R1, R10
     clock_states: Annotated[int | None, "States of the clock of all agents; default: H.", Valid(ge=2)] = None  # R3
@@ -28,11 +34,20 @@ class Readings(Settings):
     heuristic_tau: Annotated[
         int | None, "tau of the heuristic agent 2Q^h; auto (default): chosen by a scan.", Valid(ge=1)
     ] = None  # R18
+    trace: Annotated[float, "Lambda of the returns that agents learn from; the paper: 0, one step.", _RATE] = (
+        LearningSettings.trace
+    )  # X1
+    alpha_start: Annotated[float, "Learning rate at the start.", _RATE] = LearningSettings.alpha_start  # X1
+    alpha_end: Annotated[float, "Learning rate at the end.", _RATE] = LearningSettings.alpha_end  # X1
+    sampling: Annotated[
+        Literal["mixed", "published", "policy"], "How the solver of the Bayesian agent samples beliefs."
+    ] = SolverSettings.sampling  # X2
 
     @property
     def learning(self) -> dict[str, Any]:
         """The settings of Q-learning among them."""
-        return {"bootstrap_at_horizon": self.bootstrap, "tie_order": self.tie_order, "keep": self.keep}
+        same = {name: getattr(self, name) for name in ("tie_order", "keep", "trace", "alpha_start", "alpha_end")}
+        return {"bootstrap_at_horizon": self.bootstrap} | same
 
     def clock(self, horizon: int, taus: tuple[int, ...]) -> dict[str, Any]:
         """The settings of the clock; those that only several modes have are left out for one mode."""

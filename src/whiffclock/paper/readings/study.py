@@ -19,10 +19,10 @@ from whiffclock import __version__
 from whiffclock.paper import dataset as ds
 from whiffclock.paper.claims import CLAIMS, judge
 from whiffclock.paper.claims.recoveries import measure
-from whiffclock.paper.claims.resampling import over_agents, resampled
+from whiffclock.paper.claims.resampling import Draws, over_agents, over_strata, resampled
 from whiffclock.paper.claims.verdict import with_interval
 from whiffclock.paper.collect import Collector
-from whiffclock.paper.dataset import Datasets
+from whiffclock.paper.dataset import Datasets, Need
 from whiffclock.paper.ensembles import Study
 from whiffclock.paper.kinds import CHOOSING, jobs, with_scan
 from whiffclock.paper.profiles import Profile
@@ -43,7 +43,7 @@ def small_profile(seeds: int, episodes: int) -> Profile:
     """The profile of the study: some agents, and a Bayesian agent as that of the standard profile, for the scale."""
     return Profile(
         name="readings", seeds=seeds, episodes=episodes, snapshots=16, scan_seeds=1,
-        scan_episodes=max(1, episodes // 4), bayes_backups=6_000, bayes_starts=4_000, bayes_trials=1,
+        scan_episodes=max(1, episodes // 4), bayes_backups=6_000, bayes_starts=4_000, bayes_trials=100,
     )  # fmt: skip
 
 
@@ -91,14 +91,18 @@ class ReadingsStudy:
 
 def _differs(one: Alternative, ours: Study) -> bool:
     """Whether an alternative is another reading than ours, which has chosen a tau of 2Q^h."""
-    return one.kind != ds.HEURISTIC or one.change(ours).heuristic_tau != ours.heuristic_tau
+    return one.number != "R18" or one.change(ours).heuristic_tau != ours.heuristic_tau
 
 
 def collected(study: Study, kind: str, store: JobStore) -> Datasets:
-    """Searches and recovery paths of a finished study of one scope."""
+    """The datasets of a finished study of one scope."""
     scope = SCOPES[kind]
     collector = Collector(study, store, scope.needs, scope.figures)
-    return Datasets(searches=collector.searches(), recoveries=collector.recoveries() if scope.modes else None)
+    return Datasets(
+        searches=collector.searches(),
+        recoveries=collector.recoveries() if scope.modes else None,
+        branches=collector.branches() if Need(ds.BAYES, "branched") in scope.needs else None,
+    )
 
 
 def compared(one: Alternative, ours: Datasets, other: Datasets) -> xr.Dataset:
@@ -108,7 +112,7 @@ def compared(one: Alternative, ours: Datasets, other: Datasets) -> xr.Dataset:
 
     def rewards(data: Datasets, metric: str, place: str) -> np.ndarray:
         found = ds.where_trained(data.searches["strata"], one.kind).sel(environment=place, metric=metric)
-        return found.transpose("agent", "stratum").values
+        return found.transpose("agent", "stratum").dropna("agent", how="all").values
 
     def lengths(data: Datasets, geometry: str, mode: str, place: str) -> np.ndarray:
         found = measure(data, geometry, one.kind, mode).sel(environment=place).values
@@ -148,7 +152,13 @@ def _with_reward(searches: xr.Dataset, reward: str) -> xr.Dataset:
 def change(ours: np.ndarray, other: np.ndarray, strata: np.ndarray | None = None) -> list[float]:
     """The :data:`VALUES` of float[agent], or of float[agent, stratum] with weights of the strata."""
     # The same random numbers for both: agents of one seed, and time blocks, are resampled together.
-    first, second = (over_agents(values, np.random.default_rng(0), strata) for values in (ours, other))
+
+    def drawn(values: np.ndarray) -> Draws:
+        if strata is not None and len(values) == 1:  # the Bayesian agent
+            return over_strata(values[0], strata)
+        return over_agents(values, np.random.default_rng(0), strata)
+
+    first, second = drawn(ours), drawn(other)
     moved = second - first
     told = with_interval(replace(moved, freedom=max(0, moved.n - 1)))
     return [first.value, second.value, told["value"], told["low"], told["high"]]
