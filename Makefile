@@ -6,7 +6,7 @@ SHELL := /bin/bash
 SECONDS ?= 600
 SEED ?= 1
 
-.PHONY: demo test test-bounds fuzz lint bench guard clean
+.PHONY: demo test test-bounds fuzz lint docs bench guard clean
 
 .venv/.ready: pyproject.toml constraints.txt
 	@echo "Setting up .venv (the first time this takes a minute or two) ..."
@@ -38,6 +38,11 @@ lint: .venv/.ready
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
+# The documentation site, in build/docs; works without a network.
+docs: .venv/.ready
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo "The site: build/docs/index.html"
+
 # Half an hour on an idle machine; PROBLEMS are further .pomdp and .pomdpx files.
 bench: .venv/.ready
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
@@ -48,4 +53,4 @@ guard: .venv/.ready
 	@$(BIN)/python benchmarks/instructions.py
 
 clean:
-	rm -rf .venv demo build
+	rm -rf .venv demo build docs/made

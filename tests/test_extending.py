@@ -1,6 +1,6 @@
 """Adding a memory, a metric, an engine, a kind of agent and a kind of job from outside: one place each.
 
-The table in docs/architecture.md names all such places; policies, faces, figures, environments, claims, options and
+The table in docs/extend.md names all such places; policies, faces, figures, environments, claims, options and
 plume layouts are added from outside in the tests of each.
 """
 

@@ -247,7 +247,8 @@ PAGES = [EXAMPLES.parent / "README.md", *sorted((EXAMPLES.parent / "docs").glob(
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_what_a_page_links_to_exists(page):
     links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    made = ("made/", "report/", "live.html")  # when the site is built
+    assert [link for link in links if not (page.parent / link).exists() and not link.startswith(made)] == []
 
 
 def test_there_are_three_notebooks():
