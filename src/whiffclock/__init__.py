@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from whiffclock.sweep_plots import plot_sweep
     from whiffclock.world.moves import ACTIONS
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ACTIONS",

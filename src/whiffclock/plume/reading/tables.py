@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock.formatting import plainly
-from whiffclock.params import InputError, require, require_memory
+from whiffclock.params import InputError, needing, require, require_memory
 from whiffclock.plume.reading.containers import Found
 from whiffclock.plume.reading.layouts import AXIS_NAMES
 
@@ -46,10 +46,8 @@ def open_table(path: Path, key: str | None, files: ExitStack) -> Found:
 
 def open_parquet(path: Path, key: str | None, files: ExitStack) -> Found:
     """Parquet, if pyarrow is installed."""
-    try:
+    with needing("parquet", f"{path} is a Parquet table; pyarrow reads it"):
         from pyarrow import parquet
-    except ImportError as error:
-        raise InputError(f"{path} is a Parquet table; pyarrow reads it: pip install pyarrow.") from error
     file = files.enter_context(parquet.ParquetFile(path))
     chosen = _chosen(path, key, file.schema_arrow.names)
     names = [name for _, name in chosen.values()]
