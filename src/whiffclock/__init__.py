@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from whiffclock.agents.compose import heuristic_two_q
     from whiffclock.agents.function import from_function
     from whiffclock.agents.shipped import shipped
+    from whiffclock.assays.result import assay
     from whiffclock.environments import PAPER, Environments
     from whiffclock.export.files import export_policy
     from whiffclock.memory import Memory, clock, controller, window
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from whiffclock.path_metrics import geometry
     from whiffclock.plots import (
         animate_search,
+        plot_assay,
         plot_compare,
         plot_controller,
         plot_plume,
@@ -81,6 +83,7 @@ __all__ = [
     "Tracks",
     "WorldSettings",
     "animate_search",
+    "assay",
     "builtin_plume",
     "cast_and_surge",
     "check_plume",
@@ -96,6 +99,7 @@ __all__ = [
     "infotaxis",
     "load_policy",
     "optimize",
+    "plot_assay",
     "plot_compare",
     "plot_controller",
     "plot_plume",
@@ -123,12 +127,13 @@ _PLACES = {
     "agents.compose": "heuristic_two_q",
     "agents.function": "from_function",
     "agents.shipped": "shipped",
+    "assays.result": "assay",
     "path_metrics": "geometry",
     "memory": "Memory clock controller window",
     "environments": "Environments PAPER",
     "export.files": "export_policy",
     "params": "InputError WorldSettings",
-    "plots": "animate_search plot_compare plot_controller plot_plume plot_recovery_path plot_search",
+    "plots": "animate_search plot_assay plot_compare plot_controller plot_plume plot_recovery_path plot_search",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
     "policy": "Policy TablePolicy",
