@@ -64,9 +64,11 @@ if TYPE_CHECKING:
     from whiffclock.policy import Policy, TablePolicy
     from whiffclock.recovery import recovery_path
     from whiffclock.sweep_plots import plot_sweep
+    from whiffclock.tracks.reading import read_tracks
+    from whiffclock.tracks.track import Track, Tracks
     from whiffclock.world.moves import ACTIONS
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ACTIONS",
@@ -77,6 +79,8 @@ __all__ = [
     "Plume",
     "Policy",
     "TablePolicy",
+    "Track",
+    "Tracks",
     "WorldSettings",
     "animate_search",
     "assay",
@@ -104,6 +108,7 @@ __all__ = [
     "plot_sweep",
     "qmdp",
     "read_plume",
+    "read_tracks",
     "recovery_path",
     "reproduce",
     "search",
@@ -134,6 +139,8 @@ _PLACES = {
     "policy": "Policy TablePolicy",
     "recovery": "recovery_path",
     "sweep_plots": "plot_sweep",
+    "tracks.reading": "read_tracks",
+    "tracks.track": "Track Tracks",
     "world.moves": "ACTIONS",
 }
 _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}
