@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         plot_plume,
         plot_recovery_path,
         plot_search,
+        plot_tracks,
     )
     from whiffclock.plume.builtin import builtin_plume
     from whiffclock.plume.plume import Plume
@@ -102,6 +103,7 @@ __all__ = [
     "plot_recovery_path",
     "plot_search",
     "plot_sweep",
+    "plot_tracks",
     "qmdp",
     "read_plume",
     "read_tracks",
@@ -128,7 +130,7 @@ _PLACES = {
     "environments": "Environments PAPER",
     "export.files": "export_policy",
     "params": "InputError WorldSettings",
-    "plots": "animate_search plot_compare plot_controller plot_plume plot_recovery_path plot_search",
+    "plots": "animate_search plot_compare plot_controller plot_plume plot_recovery_path plot_search plot_tracks",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
     "policy": "Policy TablePolicy",

@@ -10,9 +10,8 @@ from typer.core import TyperCommand, TyperGroup
 from whiffclock.formatting import plainly
 
 _ORDER = "reproduce study view report claims data readings train optimize sweep run plot solve evaluate simulate toy"
-_ORDER += (
-    " fetch check inspect compare recovery leaderboard calibrate list show export prune bayes pomdp plume runs info"
-)
+_ORDER += " fetch check inspect compare recovery tracks leaderboard calibrate list show export prune bayes pomdp"
+_ORDER += " plume runs info"
 #: Commands of version 0.1 that have another name now.
 _RENAMED = {"standin": "toy"}
 
