@@ -227,7 +227,7 @@ def test_a_search_is_exported_as_gif_webm_and_svg(browser, page):
     picture = ET.parse(wait_for_file(browser.folder, "svg")).getroot()
     assert picture.find("{http://www.w3.org/2000/svg}title").text.startswith("cast-and-surge, 30° in the")
     with Image.open(wait_for_file(browser.folder, "gif")) as film:
-        assert film.size == (960, 470)
+        assert film.size == (1000, 482)
         assert film.n_frames == moves + 1
         for number in range(film.n_frames):
             film.seek(number)

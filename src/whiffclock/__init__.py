@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from whiffclock.agents.compose import heuristic_two_q
     from whiffclock.agents.function import from_function
     from whiffclock.agents.shipped import shipped
+    from whiffclock.assays.result import assay
     from whiffclock.environments import PAPER, Environments
     from whiffclock.export.files import export_policy
     from whiffclock.memory import Memory, clock, controller, window
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from whiffclock.path_metrics import geometry
     from whiffclock.plots import (
         animate_search,
+        plot_assay,
         plot_compare,
         plot_controller,
         plot_plume,
@@ -62,6 +64,8 @@ if TYPE_CHECKING:
     from whiffclock.policy import Policy, TablePolicy
     from whiffclock.recovery import recovery_path
     from whiffclock.sweep_plots import plot_sweep
+    from whiffclock.tracks.reading import read_tracks
+    from whiffclock.tracks.track import Track, Tracks
     from whiffclock.world.moves import ACTIONS
 
 __version__ = "0.2.0"
@@ -75,8 +79,11 @@ __all__ = [
     "Plume",
     "Policy",
     "TablePolicy",
+    "Track",
+    "Tracks",
     "WorldSettings",
     "animate_search",
+    "assay",
     "builtin_plume",
     "cast_and_surge",
     "check_plume",
@@ -92,6 +99,7 @@ __all__ = [
     "infotaxis",
     "load_policy",
     "optimize",
+    "plot_assay",
     "plot_compare",
     "plot_controller",
     "plot_plume",
@@ -100,6 +108,7 @@ __all__ = [
     "plot_sweep",
     "qmdp",
     "read_plume",
+    "read_tracks",
     "recovery_path",
     "reproduce",
     "search",
@@ -118,17 +127,20 @@ _PLACES = {
     "agents.compose": "heuristic_two_q",
     "agents.function": "from_function",
     "agents.shipped": "shipped",
+    "assays.result": "assay",
     "path_metrics": "geometry",
     "memory": "Memory clock controller window",
     "environments": "Environments PAPER",
     "export.files": "export_policy",
     "params": "InputError WorldSettings",
-    "plots": "animate_search plot_compare plot_controller plot_plume plot_recovery_path plot_search",
+    "plots": "animate_search plot_assay plot_compare plot_controller plot_plume plot_recovery_path plot_search",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
     "policy": "Policy TablePolicy",
     "recovery": "recovery_path",
     "sweep_plots": "plot_sweep",
+    "tracks.reading": "read_tracks",
+    "tracks.track": "Track Tracks",
     "world.moves": "ACTIONS",
 }
 _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}

@@ -10,8 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.image import AxesImage
 
+from whiffclock.assays.result import Assay
 from whiffclock.chains import chains
 from whiffclock.drawing import style
+from whiffclock.drawing.assays import MOST, assay_figure
 from whiffclock.drawing.boxes import box
 from whiffclock.drawing.controllers import draw_controller, side_of_picture
 from whiffclock.drawing.film import ACROSS, DOWNWIND, FAINT, Film, concentrations, show_all
@@ -179,6 +181,34 @@ def plot_controller(policy: TablePolicy, ax: Axes | None = None) -> Axes:
     nodes = sum(len(chain.nodes) for chain in found)
     ax.set_title(f"{policy.name}, {nodes} nodes", loc="left")
     return ax
+
+
+def plot_assay(result: Assay) -> list[Axes]:
+    """Draw an assay: the recoveries of each agent, in the colours of their histories, and what the history explains.
+
+    Parameters
+    ----------
+    result
+        What :func:`whiffclock.assay` returned.
+
+    Returns
+    -------
+    list of matplotlib.axes.Axes
+        One for each agent, then that of the shares; they are in a new figure.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> two = {"blank": 20, "histories": {"dense": "5(W B) W", "sparse": "W B30 W"}}
+    >>> axes = wc.plot_assay(wc.assay(two, wc.shipped("clock-sparse")))
+    >>> axes[0].get_title(loc="left")
+    'searched clock: 1 recovery'
+    """
+    import matplotlib.pyplot as plt
+
+    many = f"The assay has {len(result.tested)} agents, and a picture has at most {MOST}."
+    require(len(result.tested) <= MOST, many)
+    return assay_figure(result, plt.figure(layout="constrained")).axes
 
 
 def plot_compare(table: ComparisonTable, metric: str = "G", ax: Axes | None = None) -> Axes:

@@ -44,6 +44,7 @@ def _options(
 
 # The commands register themselves with the app.
 from whiffclock.cli import (  # noqa: E402, F401
+    assay,
     bayes,
     claims,
     data,
