@@ -115,6 +115,8 @@ BASES = {
     ("study",): ("plume.npz", "--only", "fig1", "--out", "made"),
     ("view",): (*_PLUME, *_OWN, "--out", "made.html", "--no-open"),
     ("info",): (),
+    ("demo",): ("--help",),  # two minutes otherwise
+    ("doctor",): ("--json",),
     ("runs", "list"): ("--store", "runs"),
     ("runs", "show"): ("0", "--store", "runs"),
     ("runs", "export"): ("made", "--store", "runs", *_PLUME),

@@ -9,7 +9,6 @@ Beliefs are lists of cells; the work is in :mod:`whiffclock.pomdp.belief`. Alpha
 precision.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from whiffclock.params import require
 from whiffclock.pomdp import belief as kernel
+from whiffclock.pomdp.deadline import NEVER, Deadline
 from whiffclock.pomdp.model import Edges, Spread
 from whiffclock.pomdp.tabular import DISCOUNT
 
@@ -132,10 +132,10 @@ class GridSearch:
         total = weights.sum()
         return GridBelief(belief.cells, weights / total) if total > 0 else belief
 
-    def vectors(self, until: float = math.inf) -> "GridVectors":
+    def vectors(self, until: Deadline = NEVER) -> "GridVectors":
         return GridVectors(self)
 
-    def upper(self, until: float = math.inf) -> "GridUpper":
+    def upper(self, until: Deadline = NEVER) -> "GridUpper":
         return GridUpper(self)
 
     @cached_property
