@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         plot_plume,
         plot_recovery_path,
         plot_search,
+        plot_tracks,
     )
     from whiffclock.plume.builtin import builtin_plume
     from whiffclock.plume.plume import Plume
@@ -106,6 +107,7 @@ __all__ = [
     "plot_recovery_path",
     "plot_search",
     "plot_sweep",
+    "plot_tracks",
     "qmdp",
     "read_plume",
     "read_tracks",
@@ -133,7 +135,8 @@ _PLACES = {
     "environments": "Environments PAPER",
     "export.files": "export_policy",
     "params": "InputError WorldSettings",
-    "plots": "animate_search plot_assay plot_compare plot_controller plot_plume plot_recovery_path plot_search",
+    "plots": "animate_search plot_assay plot_compare plot_controller plot_plume plot_recovery_path plot_search "
+    "plot_tracks",
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
     "policy": "Policy TablePolicy",
