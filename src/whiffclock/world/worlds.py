@@ -108,9 +108,10 @@ class IndependentWorld:
 
 
 class ScriptWorld:
-    """A script of whiffs and blanks, the same for all searches; none arrives. Positions int64[n, 2] start at (0, 0).
+    """A script of whiffs and blanks; no search arrives. Positions int64[n, 2] start at (0, 0).
 
-    ``script[t]`` is observed after t moves; beyond its end there are blanks only.
+    ``script[t]``, the same for all searches, or ``script[t, search]`` is observed after t moves; beyond its end there
+    are blanks only. Searches with scripts of their own cannot be stopped one by one.
     """
 
     def __init__(self, searches: int, script: np.ndarray | None = None) -> None:
@@ -119,15 +120,16 @@ class ScriptWorld:
         self.moves = 0
 
     def begin(self) -> np.ndarray:
-        return np.full(len(self.position), self._observed())
+        return self._observed()
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         self.position = self.position + DISPLACEMENT[action]
         self.moves += 1
-        return np.zeros(len(action), dtype=bool), np.full(len(action), self._observed())
+        return np.zeros(len(action), dtype=bool), self._observed()
 
-    def _observed(self) -> bool:
-        return bool(self.moves < len(self.script) and self.script[self.moves])
+    def _observed(self) -> np.ndarray:
+        observed = self.script[self.moves] if self.moves < len(self.script) else False
+        return np.broadcast_to(observed, len(self.position)).copy()
 
 
 def cells_of(position: np.ndarray) -> np.ndarray:
