@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import whiffclock as wc
 from whiffclock.agents.noise import Noisy
 from whiffclock.agents.shipped import trained
-from whiffclock.assays.playing import Recoveries, play
+from whiffclock.assays.playing import Sample, play
 from whiffclock.assays.protocol import DrawSettings, draw_histories, read_history, read_protocol
 from whiffclock.assays.shares import Cells, Parts, explained, permutation_test
 from whiffclock.memory import clock, window
@@ -190,7 +190,7 @@ def made_up(seed, sizes=(3, 5, 2), trials=3, crossed=False, effect=1.0, moves=6,
                 condition.append(i)
                 individual.append(who)
     names = tuple("abcdefgh"[: len(sizes)])
-    return Recoveries("made up", np.array(paths), np.array(condition), np.array(individual), names)
+    return Sample("made up", np.array(paths), np.array(condition), np.array(individual), names)
 
 
 @tries(max_examples=25, deadline=None)

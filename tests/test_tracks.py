@@ -81,7 +81,7 @@ def test_everything_assumed_is_said(tmp_path):
     assert all(one.option.startswith("--") for one in tracks.said.values())
     said = tracks.recoveries().said
     assert {name: one.value for name, one in said.items()} == {
-        "move": "0.1 s", "blank": "1 s or more", "steps": "equal length, 1 px",
+        "move": "0.1 s", "blank": "1 s or more", "steps": "equal time, 0.1 s",
     }  # fmt: skip
 
 

@@ -520,6 +520,7 @@ def solve_bayes(
     threshold: Threshold,
     *,
     seconds: float | None = None,
+    cpu_seconds: float | None = None,
     backups: int | None = None,
     world: World | None = None,
     **model: Any,
@@ -532,8 +533,8 @@ def solve_bayes(
         The plume whose whiff probabilities the agent knows.
     threshold
         Name of an environment of the plume, such as "sparse", or a concentration.
-    seconds, backups
-        When to stop; default: after 60 seconds. Only a number of backups gives the same agent every time.
+    seconds, cpu_seconds, backups
+        When to stop; default: after 60 seconds of wall time. Only a number of backups gives the same agent every time.
     world
         Source radius and starts, as WorldSettings or a dictionary of some of them.
     **model
@@ -554,13 +555,12 @@ def solve_bayes(
     >>> bayes.made_from["lower"] < bayes.made_from["upper"]
     True
     """
-    if seconds is None and backups is None:
-        seconds = SolverSettings.seconds
-    solver, assumed = SolverSettings(seconds=seconds, backups=backups), BayesSettings(**model)
+    solver = SolverSettings.limited(seconds=seconds, cpu_seconds=cpu_seconds, backups=backups)
+    assumed = BayesSettings(**model)
     region = plume.settle(settings_of(WorldSettings, world))
     job = Solve(plume.fingerprint, threshold_of(plume, threshold), region, assumed, solver)
     with Bar("") as bar:
-        bar.begin("solving", seconds or backups)
+        bar.begin("solving", solver.budget[1])
         return job.solved(plume, solver_report(bar, solver))[0]
 
 

@@ -3,6 +3,7 @@
 Every function takes the axes to draw into (default: new ones) and returns them.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.animation import FuncAnimation
@@ -18,12 +19,17 @@ from whiffclock.drawing.boxes import box
 from whiffclock.drawing.controllers import draw_controller, side_of_picture
 from whiffclock.drawing.film import ACROSS, DOWNWIND, FAINT, Film, concentrations, show_all
 from whiffclock.drawing.plane import TRAINED, RecoveryPath, draw_cells, draw_search, limits, wind
+from whiffclock.drawing.tracks import draw_recoveries
 from whiffclock.environments import trained_in
 from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.params import require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
+from whiffclock.pomdp.solver import Solution
 from whiffclock.recovery import recovery_moves, recovery_path
+from whiffclock.tracks.beside import groups_of
+from whiffclock.tracks.recoveries import Recoveries
+from whiffclock.tracks.track import Tracks
 from whiffclock.world.trajectory import Trajectory
 
 _MOST_FRAMES = 220
@@ -209,6 +215,84 @@ def plot_assay(result: Assay) -> list[Axes]:
     many = f"The assay has {len(result.tested)} agents, and a picture has at most {MOST}."
     require(len(result.tested) <= MOST, many)
     return assay_figure(result, plt.figure(layout="constrained")).axes
+
+
+def plot_tracks(
+    recoveries: Recoveries | Tracks,
+    policies: Sequence[Policy] = (),
+    condition: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the recoveries of animals, with their mean, and the recovery paths of agents in the same unit.
+
+    Parameters
+    ----------
+    recoveries
+        What ``tracks.recoveries()`` returned; or tracks, which are cut with default settings.
+    policies
+        Policies with a finite-state memory.
+    condition
+        Only the recoveries in this condition.
+    ax
+        Axes to draw into; default: new ones.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import whiffclock as wc
+    >>> t = np.arange(40.0)
+    >>> track = wc.Track(t, np.stack([-t, 3 * np.sin(t)], axis=1), t == 0)
+    >>> ax = wc.plot_tracks(wc.Tracks((track,), "mm", cell=1.0), [wc.cast_and_surge(30, length=60)])
+    >>> ax.get_xlabel()
+    'x (mm)'
+    """
+    ax = style.given_or_new(ax, 5.5, 4)
+    found = recoveries.recoveries() if isinstance(recoveries, Tracks) else recoveries
+    found = found if condition is None else found.of(condition)
+    require(len(found) > 0, f"There are no recoveries in the condition {condition!r}.")
+    draw_recoveries(ax, groups_of(found, policies), found.unit)
+    return ax
+
+
+def plot_convergence(solution: Solution, ax: Axes | None = None) -> Axes:
+    """Draw the bounds of a solver on the value of the initial belief, against time.
+
+    Parameters
+    ----------
+    solution
+        What :func:`whiffclock.pomdp.solve` returned.
+    ax
+        Axes to draw into; default: new ones.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> heard, unknown = [[0.85, 0.15], [0.15, 0.85]], [[0.5, 0.5], [0.5, 0.5]]
+    >>> T = [[[1, 0], [0, 1]], unknown, unknown]
+    >>> R = [[-1, -1], [-100, 10], [10, -100]]
+    >>> ax = wc.plot_convergence(wc.pomdp.solve(T, [heard, unknown, unknown], R, 0.95, backups=500))
+    >>> ax.get_xlabel()
+    'CPU time (s)'
+    """
+    history = solution.history
+    seconds = [state.cpu_seconds for state in history]
+    lower, upper = ([getattr(state, name) for state in history] for name in ("lower", "upper"))
+    ax = style.given_or_new(ax, 5.0, 3.4)
+    ax.fill_between(seconds, lower, upper, color=style.tint(style.COLOURS["denser"], 0.15), linewidth=0)
+    for values, label, line in ((upper, "upper bound", "--"), (lower, "lower bound: value of the policy", "-")):
+        ax.plot(seconds, values, color=style.COLOURS["denser"], linestyle=line, label=label)
+    ax.set_xlabel("CPU time (s)")
+    ax.set_ylabel("value of the initial belief")
+    ax.legend()
+    return ax
 
 
 def plot_compare(table: ComparisonTable, metric: str = "G", ax: Axes | None = None) -> Axes:

@@ -26,7 +26,8 @@ from whiffclock.params import BayesSettings, EvaluationSettings, LearningSetting
 from whiffclock.plume.reading.files import write_plume
 from whiffclock.plume.simulate.recipe import SimulationSettings
 from whiffclock.plume.toy import toy_plume
-from whiffclock.pomdp.blocks import BlockModel, to_pieces, worst_value
+from whiffclock.pomdp.blocks import BlockModel, to_pieces
+from whiffclock.pomdp.bounds import worst_value
 from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.files.policyfile import write_policy
 from whiffclock.pomdp.settings import SolverSettings

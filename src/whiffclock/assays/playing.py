@@ -19,8 +19,8 @@ _SIDE_BY_SIDE = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class Recoveries:
-    """Recoveries after several conditions, of one agent or of animals, each from its last whiff on.
+class Sample:
+    """Sample after several conditions, of one agent or of animals, each from its last whiff on.
 
     Of an agent, conditions are histories, and each repeat counts as an individual.
     """
@@ -37,9 +37,7 @@ class Recoveries:
         return len(self.paths)
 
 
-def play(
-    policy: Policy, protocol: Protocol, name: str = "", progress: Callable[[int], None] | None = None
-) -> Recoveries:
+def play(policy: Policy, protocol: Protocol, name: str = "", progress: Callable[[int], None] | None = None) -> Sample:
     """Play every history ``repeats`` times, then the long blank; what comes before the last whiff is set aside."""
     settings, count = protocol.settings, len(protocol.histories)
     if settings.noise:
@@ -54,9 +52,7 @@ def play(
         if progress is not None:
             progress(len(parts[-1]))
     paths, conditions = np.concatenate(parts), tuple(protocol.histories)
-    return Recoveries(
-        name or policy.name, paths, history, np.arange(len(history)), conditions, protocol.drawn is not None
-    )
+    return Sample(name or policy.name, paths, history, np.arange(len(history)), conditions, protocol.drawn is not None)
 
 
 def _played(policy: Policy, script: np.ndarray, last: np.ndarray, blank: int) -> np.ndarray:
@@ -70,10 +66,10 @@ def _played(policy: Policy, script: np.ndarray, last: np.ndarray, blank: int) ->
     return paths - paths[:, :1]
 
 
-def require_comparable(recoveries: Recoveries) -> None:
+def require_comparable(sample: Sample) -> None:
     """Refuse recoveries in which chance and history cannot be told apart."""
-    pairs = np.unique(np.stack([recoveries.condition, recoveries.individual]), axis=1)[0]
-    count = np.bincount(pairs, minlength=len(recoveries.conditions))
+    pairs = np.unique(np.stack([sample.condition, sample.individual]), axis=1)[0]
+    count = np.bincount(pairs, minlength=len(sample.conditions))
     require(len(count) >= 2, f"There are recoveries in {len(count)} conditions; they can be compared from 2 on.")
-    few = [f"{name!r} has {n}" for name, n in zip(recoveries.conditions, count, strict=True) if n < 2]
+    few = [f"{name!r} has {n}" for name, n in zip(sample.conditions, count, strict=True) if n < 2]
     require(not few, f"Each condition needs 2 individuals at least; {', '.join(few)}.")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whiffclock.arguments import policies_of
-from whiffclock.assays.playing import Recoveries, play
+from whiffclock.assays.playing import Sample, play
+from whiffclock.assays.power import POOL, Power, animals_of, require_simulable, simulated
 from whiffclock.assays.protocol import Protocol, read_protocol
 from whiffclock.assays.shares import Shares, explained
 from whiffclock.formatting import nan_to_null
@@ -32,18 +33,18 @@ if TYPE_CHECKING:
 class Tested:
     """The recoveries of one agent or of animals, and what the history explains of them."""
 
-    recoveries: Recoveries
+    sample: Sample
     shares: Shares
 
     @property
     def name(self) -> str:
         """What it is called."""
-        return self.recoveries.name
+        return self.sample.name
 
     @cached_property
     def metrics(self) -> np.ndarray:
         """float[recovery, metric], in the order of :data:`whiffclock.path_metrics.GEOMETRY`."""
-        paths = self.recoveries.paths
+        paths = self.sample.paths
         different, which = np.unique(paths.reshape(len(paths), -1), axis=0, return_inverse=True)
         shapes = [tuple(asdict(geometry(path)).values()) for path in different.reshape(-1, *paths.shape[1:])]
         return np.array(shapes, dtype=np.float64)[which.ravel()]
@@ -51,11 +52,11 @@ class Tested:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON: shares, and the medians of the metrics after each history."""
         metrics = {
-            name: dict(zip(GEOMETRY, _medians(self.metrics[self.recoveries.condition == i]), strict=True))
-            for i, name in enumerate(self.recoveries.conditions)
+            name: dict(zip(GEOMETRY, _medians(self.metrics[self.sample.condition == i]), strict=True))
+            for i, name in enumerate(self.sample.conditions)
         }
-        about = {"name": self.name, "moves": self.recoveries.paths.shape[1] - 1, **self.shares.to_dict()}
-        return about | {"metrics": nan_to_null(metrics), "notes": list(self.recoveries.notes)}
+        about = {"name": self.name, "moves": self.sample.paths.shape[1] - 1, **self.shares.to_dict()}
+        return about | {"metrics": nan_to_null(metrics), "notes": list(self.sample.notes)}
 
 
 def _medians(metrics: np.ndarray) -> list[float]:
@@ -71,20 +72,28 @@ class Assay:
     Attributes
     ----------
     tested
-        For each agent, its ``recoveries`` (paths, and which history came before), its ``shares`` (how much the history
-        explains, with interval and test) and its ``metrics``.
+        For each agent, its ``sample`` of recoveries (paths, and which history came before), its ``shares`` (how much
+        the history explains, with interval and test) and its ``metrics``.
     protocol
         The histories that were played; None for animals.
+    power
+        For each agent, how often simulated experiments find a difference, if that was asked for.
     """
 
     tested: tuple[Tested, ...]
     protocol: Protocol | None = None
+    power: tuple[Power, ...] = ()
 
     def tables(self) -> list[Table]:
-        """Shares, and metrics, for a terminal of 80 columns."""
-        from whiffclock.drawing.assays import metrics_table, shares_table
+        """Shares, metrics and power, for a terminal of 80 columns."""
+        from whiffclock.drawing.assays import metrics_table, power_table, shares_table
 
-        return [shares_table(self), metrics_table(self)]
+        return [shares_table(self), metrics_table(self), *([power_table(self)] if self.power else [])]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        found = {"protocol": self.about, "tested": [one.to_dict() for one in self.tested]}
+        return found | ({"power": [one.to_dict() for one in self.power]} if self.power else {})
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per recovery: agent, history, individual and the five metrics."""
@@ -92,7 +101,7 @@ class Assay:
 
         made = []
         for one in self.tested:
-            found = one.recoveries
+            found = one.sample
             names = {"agent": one.name, "history": np.array(found.conditions)[found.condition]}
             columns = dict(zip(GEOMETRY, one.metrics.T, strict=True))
             made.append(pd.DataFrame(names | {"individual": found.individual} | columns))
@@ -102,7 +111,7 @@ class Assay:
         """Paths and metrics by recovery, with the agent and history of each; the attribute ``shares`` is JSON."""
         import xarray as xr
 
-        every = [one.recoveries for one in self.tested]
+        every = [one.sample for one in self.tested]
         require(len({one.paths.shape[1] for one in every}) == 1, "The recoveries of agents differ in their length.")
         coords: dict[str, Any] = {
             "agent": np.concatenate([np.full(len(one), one.name) for one in every]),
@@ -110,7 +119,7 @@ class Assay:
             "individual": np.concatenate([one.individual for one in every]),
         }
         paths, metrics = (
-            np.concatenate([one.recoveries.paths for one in self.tested]),
+            np.concatenate([one.sample.paths for one in self.tested]),
             [one.metrics for one in self.tested],
         )
         return xr.Dataset(
@@ -145,6 +154,8 @@ class Assay:
 def assay(
     protocol: Path | str | Mapping[str, Any],
     policies: Policy | Sequence[Policy] | Mapping[str, Policy | Sequence[Policy]],
+    *,
+    power: float | None = None,
 ) -> Assay:
     """Play different histories of whiffs to agents, then the same long blank, and compare their recoveries.
 
@@ -155,6 +166,9 @@ def assay(
         ``histories`` by name, or ``draw`` to draw them from a plume, ``repeats``, ``noise`` and ``seed``.
     policies
         The agents: a policy, several, or a dictionary from your own names to policies.
+    power
+        Say how many animals and trials an experiment would need if the history explained this share of the
+        recovery; animals are simulated by the agents with the protocol's noise.
 
     Returns
     -------
@@ -173,14 +187,23 @@ def assay(
     given = policies_of(policies)
     named = [one.name for one in contenders([policy for _, policy in given])]
     with Bar("plays") as bar:
-        return play_all(read, [(own or name, one) for (own, one), name in zip(given, named, strict=True)], bar)
+        return play_all(read, [(own or name, one) for (own, one), name in zip(given, named, strict=True)], bar, power)
 
 
-def play_all(protocol: Protocol, named: Sequence[tuple[str, Policy]], bar: Bar) -> Assay:
-    """Play a protocol to agents, each with a name."""
-    made = []
+def play_all(protocol: Protocol, named: Sequence[tuple[str, Policy]], bar: Bar, share: float | None = None) -> Assay:
+    """Play a protocol to agents, each with a name; with a ``share``, simulate experiments as well."""
+    made, powers = [], []
+    if share is not None:
+        require_simulable(share, len(protocol.histories), protocol.settings.noise)
     for name, policy in named:
         bar.begin(f"playing to {name}", len(protocol.histories) * protocol.settings.repeats)
-        recoveries = play(policy, protocol, name, bar.advance)
-        made.append(Tested(recoveries, explained(recoveries, protocol.settings.seed)))
-    return Assay(tuple(made), protocol)
+        sample = play(policy, protocol, name, bar.advance)
+        made.append(Tested(sample, explained(sample, protocol.settings.seed)))
+    if share is None:
+        return Assay(tuple(made), protocol)
+    for name, policy in named:
+        bar.begin(f"simulating {name}", POOL)
+        pool = animals_of(policy, protocol, name, bar.advance)
+        bar.enter("simulating experiments")
+        powers.append(simulated(pool, share, protocol.settings.seed))
+    return Assay(tuple(made), protocol, tuple(powers))

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from whiffclock.assays.playing import Recoveries, require_comparable
+from whiffclock.assays.playing import Sample, require_comparable
 from whiffclock.formatting import nan_to_null
 
 DRAWS, EXCHANGES, LEVEL = 1000, 999, 0.05
@@ -64,17 +64,17 @@ class Cells:
     conditions: int
 
     @classmethod
-    def of(cls, recoveries: Recoveries) -> Cells:
+    def of(cls, sample: Sample) -> Cells:
         """The cells of some recoveries."""
-        moves = recoveries.paths.shape[1] - 1
-        rows = recoveries.paths[:, 1:].reshape(len(recoveries), -1)
-        pair = np.stack([recoveries.condition, recoveries.individual])
+        moves = sample.paths.shape[1] - 1
+        rows = sample.paths[:, 1:].reshape(len(sample), -1)
+        pair = np.stack([sample.condition, sample.individual])
         (condition, individual), cell, size = np.unique(pair, axis=1, return_inverse=True, return_counts=True)
         cell = cell.ravel()
         mean = _sums(rows, cell, len(size)) / size[:, None]
         beside = ((rows - mean[cell]) ** 2).sum(axis=1) / moves
         within = np.bincount(cell, beside, len(size)) / size
-        return cls(mean, moves, within, condition, individual, len(recoveries.conditions))
+        return cls(mean, moves, within, condition, individual, len(sample.conditions))
 
     @property
     def of_each(self) -> list[np.ndarray]:
@@ -126,19 +126,19 @@ class Parts:
         return 1 - (history + chance) / total, history / total, chance / total
 
 
-def explained(recoveries: Recoveries, seed: int = 0) -> Shares:
+def explained(sample: Sample, seed: int = 0) -> Shares:
     """The shares of some recoveries, with their interval and their test."""
-    require_comparable(recoveries)
-    cells = Cells.of(recoveries)
+    require_comparable(sample)
+    cells = Cells.of(sample)
     parts, rng = Parts.of(cells), np.random.default_rng(seed)
     common, history, chance = (float(one) for one in parts.shares(np.full(cells.conditions, 1 / cells.conditions)))
     fixed = not parts.chance.any()
     low, high = np.nan, np.nan
-    if recoveries.drawn or not fixed:
-        drawn = _over_conditions(parts, rng) if recoveries.drawn else _over_individuals(cells, rng)
+    if sample.drawn or not fixed:
+        drawn = _over_conditions(parts, rng) if sample.drawn else _over_individuals(cells, rng)
         low, high = (float(end) for end in np.quantile(drawn, [LEVEL / 2, 1 - LEVEL / 2]))
-    distinct = len(np.unique(recoveries.paths.reshape(len(recoveries), -1), axis=0))
-    number = len(recoveries.conditions) if fixed else len(recoveries)
+    distinct = len(np.unique(sample.paths.reshape(len(sample), -1), axis=0))
+    number = len(sample.conditions) if fixed else len(sample)
     return Shares(history, low, high, common, chance, permutation_test(cells, rng), distinct, number, fixed)
 
 

@@ -64,6 +64,7 @@ from whiffclock.cli import (  # noqa: E402, F401
     runs,
     study,
     sweep,
+    tracks,
     train,
     view,
 )

@@ -27,6 +27,11 @@ def assay(
     policies: Policies,
     out: Annotated[Path | None, "Write figure, paths and metrics to this folder.", OptionSpec("DIR")] = None,
     force: opt.Force = False,
+    power: Annotated[
+        float | None,
+        "Animals and trials that show it if the history explains this share, such as .1.",
+        OptionSpec("SHARE"),
+    ] = None,
     json: opt.AsJson = False,
 ) -> None:
     """Play histories of whiffs, then a long blank: what explains the recovery?
@@ -49,14 +54,14 @@ def assay(
     require(out is None or len(found) <= MOST, many)
     names = [one.name for one in contenders([policy for _, policy in found])]
     with opt.progress_bar("plays") as bar:
-        result = play_all(read, [(name, policy) for name, (_, policy) in zip(names, found, strict=True)], bar)
+        result = play_all(read, [(name, policy) for name, (_, policy) in zip(names, found, strict=True)], bar, power)
     show(result, out, json)
 
 
 def show(result: Assay, out: Path | None, json: bool) -> None:
     """Print a result, and write it to a folder."""
     if json:
-        opt.print_json({"protocol": result.about, "tested": [one.to_dict() for one in result.tested]})
+        opt.print_json(result.to_dict())
     else:
         for table in result.tables():
             opt.out.print(table)

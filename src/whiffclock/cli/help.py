@@ -10,8 +10,8 @@ from typer.core import TyperCommand, TyperGroup
 from whiffclock.formatting import plainly
 
 _ORDER = "demo reproduce study view report claims data readings train optimize sweep run plot solve evaluate simulate"
-_ORDER += " toy fetch check inspect compare recovery assay leaderboard calibrate list show export prune bayes pomdp"
-_ORDER += " plume runs info doctor"
+_ORDER += " toy fetch check inspect compare recovery assay tracks leaderboard calibrate list show export prune"
+_ORDER += " bayes pomdp plume runs info doctor"
 #: Commands of version 0.1 that have another name now.
 _RENAMED = {"standin": "toy"}
 

@@ -33,7 +33,7 @@ def shares_table(assay: Assay) -> Table:
     """One line per agent: what the history explains of the mean square displacement."""
     about = "Shares of the mean square displacement after the last whiff: common to all histories, explained by the "
     about += "history [95% interval; none: exact], chance. p: permutation test. Distinct: different recoveries."
-    notes = "\n".join(f"{one.name}: {note}" for one in assay.tested for note in one.recoveries.notes)
+    notes = "\n".join(f"{one.name}: {note}" for one in assay.tested for note in one.sample.notes)
     table = plain_table(title_of(assay), "\n".join(filter(None, (about, notes))), "agent", "distinct", *_COLUMNS)
     table.columns[0].no_wrap = False
     for one in assay.tested:
@@ -50,7 +50,7 @@ _COLUMNS = ("history", "common", "chance", "p")
 
 def title_of(assay: Assay) -> str:
     """What was done, in one line."""
-    found = assay.tested[0].recoveries
+    found = assay.tested[0].sample
     after = f"{len(found.conditions)} {'drawn histories' if found.drawn else 'histories'}"
     if assay.protocol is None:
         after = f"{len(found.conditions)} conditions"
@@ -60,14 +60,14 @@ def title_of(assay: Assay) -> str:
 
 def metrics_table(assay: Assay) -> Table:
     """One line per agent, and for each history if there are few: medians and ranges of the metrics."""
-    several = not assay.tested[0].recoveries.drawn and len(assay.tested[0].recoveries.conditions) <= FEW
+    several = not assay.tested[0].sample.drawn and len(assay.tested[0].sample.conditions) <= FEW
     names = ("agent", "history") if several else ("agent",)
     caption = "Medians, ranges, and how many never return. Lengths in cells; starts: moves before the downwind return."
     table = plain_table("Geometry of the recoveries", caption, *names, *RECOVERY_COLUMNS)
     for column in table.columns[: len(names)]:
         column.no_wrap = False
     for one in assay.tested:
-        found, columns = one.recoveries, [GEOMETRY.index(metric) for metric in RECOVERY_COLUMNS.values()]
+        found, columns = one.sample, [GEOMETRY.index(metric) for metric in RECOVERY_COLUMNS.values()]
         groups = range(len(found.conditions)) if several else [None]
         for i in groups:
             chosen = one.metrics if i is None else one.metrics[found.condition == i]
@@ -76,11 +76,29 @@ def metrics_table(assay: Assay) -> Table:
     return table
 
 
+def power_table(assay: Assay) -> Table:
+    """One line per agent and number of trials: power against the number of animals in each condition."""
+    first = assay.power[0]
+    caption = (
+        f"Shares of simulated experiments with {first.conditions} conditions that find it at p = .05, by animals in "
+    )
+    caption += "each condition, and trials of each animal; more animals are not tried where 80% find it."
+    title = f"Power, if the history explains {first.share:.2g} of the recovery"
+    sizes, tried = (sorted({pair[i] for one in assay.power for pair in one.found}) for i in (1, 0))
+    table = plain_table(title, caption, "agent", "trials", *map(str, sizes))
+    table.columns[0].no_wrap = False
+    for one in assay.power:
+        for i, trials in enumerate(tried):
+            powers = (one.found.get((trials, animals)) for animals in sizes)
+            add_row(table, "" if i else one.name, str(trials), *("" if it is None else short(it) for it in powers))
+    return table
+
+
 def assay_figure(assay: Assay, figure: Figure | None = None) -> Figure:
     """A panel for each agent with its recoveries, and one with what the history explains."""
     count = len(assay.tested)
     across, down = min(count, _ACROSS), -(-count // _ACROSS)
-    shown = limits([one.recoveries.paths.reshape(-1, 2) for one in assay.tested], 0.03)
+    shown = limits([one.sample.paths.reshape(-1, 2) for one in assay.tested], 0.03)
     cell = (style.TWO_COLUMNS - 0.6) / max(across, 2)
     tall = min(max(cell * shown.height / shown.width, 1.2), 3.2)
     bars = 0.55 + 0.24 * count
@@ -105,7 +123,7 @@ def assay_figure(assay: Assay, figure: Figure | None = None) -> Figure:
 
 def draw_recoveries(axes: Axes, one: Tested, colours: np.ndarray) -> None:
     """Every different recovery once, in the mean colour of its histories, a few ones wider; a dot at the last whiff."""
-    found, shares = one.recoveries, one.shares
+    found, shares = one.sample, one.shares
     flat = found.paths.reshape(len(found), -1)
     different, which, count = np.unique(flat, axis=0, return_inverse=True, return_counts=True)
     own = np.stack([np.bincount(which.ravel(), part) / count for part in colours[found.condition].T], axis=1)
@@ -126,7 +144,7 @@ def draw_recoveries(axes: Axes, one: Tested, colours: np.ndarray) -> None:
 def _colours(assay: Assay) -> np.ndarray:
     """A colour for each history, by the rank of its share of whiffs; conditions of animals are in their own order."""
     ramp = LinearSegmentedColormap.from_list("whiffs", _RAMP)
-    count = len(assay.tested[0].recoveries.conditions)
+    count = len(assay.tested[0].sample.conditions)
     rank = np.arange(count)
     if assay.protocol is not None:
         rank = np.argsort(np.argsort([history.mean() for history in assay.protocol.histories.values()], kind="stable"))
@@ -135,7 +153,7 @@ def _colours(assay: Assay) -> np.ndarray:
 
 def _legend(figure: Figure, assay: Assay, colours: np.ndarray) -> None:
     """The histories, or the ends of the scale of their shares of whiffs."""
-    names, order = assay.tested[0].recoveries.conditions, np.arange(len(colours))
+    names, order = assay.tested[0].sample.conditions, np.arange(len(colours))
     if len(names) > FEW:
         rates = [history.mean() for history in assay.protocol.histories.values()] if assay.protocol else []
         order = np.argsort(rates)[[0, len(rates) // 2, -1]] if rates else order[:0]

@@ -302,7 +302,7 @@ class Solve(Job):
         settings = {name: getattr(self, name) for name in names}
         made_from = {name: one.to_dict() if isinstance(one, Settings) else one for name, one in settings.items()}
         made_from |= {"plume_origin": plume.origin, "environment": plume.environments.name_of(self.threshold)}
-        made_from |= {name: one for name, one in solution.to_dict().items() if name != "seconds"}  # it varies
+        made_from |= {name: one for name, one in solution.to_dict().items() if "seconds" not in name}  # they vary
         conditional = conditional_chances(plume, self.threshold, self.model)
         return quasi_optimal(model, solution.vectors, made_from, conditional), solution
 

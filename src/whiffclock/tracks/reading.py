@@ -59,9 +59,10 @@ def read_tracks(path: Path | str, **settings: Any) -> Tracks:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import whiffclock as wc
     >>> rows = [f"{t},{-t % 7},0,{int(t % 9 == 0)}" for t in range(60)]
-    >>> _ = open("walk.csv", "w").write("\\n".join(["t,x,y,whiff", *rows]))
+    >>> _ = Path("walk.csv").write_text("\\n".join(["t,x,y,whiff", *rows]))
     >>> tracks = wc.read_tracks("walk.csv", units="cells")
     >>> tracks
     Tracks(1 tracks of 1 individuals, 60 frames, in cells, cell 1, walk.csv)
@@ -70,10 +71,10 @@ def read_tracks(path: Path | str, **settings: Any) -> Tracks:
     """
     how = TrackSettings(**settings)
     path = Path(path)
-    return assembled(_read(path, how), how)
+    return assembled(read_columns(path, how), how)
 
 
-def _read(path: Path, how: TrackSettings) -> Raw:
+def read_columns(path: Path, how: TrackSettings) -> Raw:
     """The columns of a file of any kind."""
     import h5py
 
@@ -282,13 +283,13 @@ def _named(made: list[Track], raw: Raw, said: dict[str, Guess]) -> list[Track]:
     """Each track with an individual and a trial, and what these are by default."""
     if "individual" in raw.labels:
         count = len({one.individual for one in made})
-        said["individuals"] = Guess(count, "sure", "column individual", "--columns individual=NAME")
+        said["individuals"] = Guess(count, "sure", "column individual", "--columns")
         return [replace(one, trial=one.trial or "1") for one in made]
     if len(made) > 1:
         why = "no column: each track counts as an individual"
-        said["individuals"] = Guess(len(made), "unclear", why, "--columns individual=NAME")
+        said["individuals"] = Guess(len(made), "unclear", why, "--columns")
     else:
-        said["individuals"] = Guess(1, "likely", "one track", "--columns individual=NAME")
+        said["individuals"] = Guess(1, "likely", "one track", "--columns")
     return [replace(one, individual=one.trial or "1", trial=one.trial or "1") for one in made]
 
 

@@ -7,7 +7,7 @@ Blanks shorter than ``blank`` are no recoveries.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from whiffclock.tracks.track import Track, Tracks
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from whiffclock.policy import Policy
 
 #: Blanks of fewer moves are no recoveries by default.
 SHORTEST = 10
@@ -122,6 +124,14 @@ class Recoveries:
         import pandas as pd
 
         return pd.DataFrame(self.to_rows())
+
+    def compare(self, policies: Sequence[Policy] = ()) -> pd.DataFrame:
+        """Medians, intervals by animal and quartiles of each metric, for the animals and for agents beside them."""
+        import pandas as pd
+
+        from whiffclock.tracks.beside import groups_of
+
+        return pd.DataFrame([row for group in groups_of(self, policies) for row in group.to_rows()])
 
 
 def in_units(shape: Geometry, cell: float) -> dict[str, float]:

@@ -83,6 +83,6 @@ class RecoverySettings(Settings):
 
     blank: Annotated[float | None, "Shortest blank that counts, in s; default: that of 10 moves.", NOT_NEGATIVE] = None
     steps: Annotated[
-        Literal["length", "time"], "Count steps of one cell, or of the time of one move; see docs/animals.md."
-    ] = "length"
+        Literal["time", "length"], "Count steps of the time of one move, or of one cell; see docs/animals.md."
+    ] = "time"
     move_s: Annotated[float | None, "Time of one move in s; default: the usual time for a cell.", POSITIVE] = None

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 GAP = 1.5
 #: Most frames from which speed and cell are guessed.
 _LOOKED_AT = 200_000
+#: Corners and jitter keep displacements a little short of the way.
+_REACHED = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,7 +123,7 @@ def usual_time(tracks: Sequence[Track], cell: float) -> float:
     some = _some(tracks)
     for lag in _lags(max(map(len, some), default=0)):
         far = [np.hypot(*(one.position[lag:] - one.position[:-lag]).T) for one in some if len(one) > lag]
-        if np.median(np.concatenate(far)) >= 0.98 * cell:
+        if np.median(np.concatenate(far)) >= _REACHED * cell:
             return lag * float(np.median([one.interval for one in some if len(one) > 1]))
     return float("nan")
 

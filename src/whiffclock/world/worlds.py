@@ -104,7 +104,7 @@ class IndependentWorld:
         drawn = self.rng.random(int(on.sum()))
         chances = np.cumsum(self.model.chances[:, self.position[on]], axis=0)[:-1].T
         observation[on] = (drawn[:, None] > chances).sum(axis=1)
-        return arrived, observation
+        return arrived, observation.astype(bool) if len(self.model.chances) == 2 else observation
 
 
 class ScriptWorld:

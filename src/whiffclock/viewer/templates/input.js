@@ -27,7 +27,11 @@ function listen() {
   on("save-svg", "click", () => take($("save-svg"), "svg", async () => svg()));
   on("lecture", "click", () => look("lecture", $("lecture").getAttribute("aria-pressed") !== "true"));
   on("theme", "click", () => look("dark", !document.documentElement.classList.contains("dark")));
-  for (const button of document.querySelectorAll(".pad button")) button.addEventListener("click", () => view.game.move(Number(button.dataset.move)));
+  for (const button of document.querySelectorAll(".pad button")) {
+    const action = Number(button.dataset.move);
+    steers(button, () => action);
+    button.addEventListener("click", (event) => { if (!event.detail) view.game.move(action); }); // by a key
+  }
   for (const tab of document.querySelectorAll("nav button")) {
     tab.addEventListener("click", () => show(tab.dataset.view));
     tab.addEventListener("keydown", (event) => {
@@ -46,6 +50,20 @@ function listen() {
   new ResizeObserver(() => { changed(); view.maps.shown.forEach((one) => view.maps.draw(one)); }).observe($("stage").parentElement);
 }
 
+/* Steer while a finger or a mouse button is down: one move at once, and more after a while. */
+function steers(element, action) {
+  const stop = () => clearInterval(element.again);
+  element.addEventListener("pointerdown", (event) => {
+    if (view.name !== "play" || !view.game.running) return;
+    const move = () => (view.game.running ? view.game.move(action(event)) : stop()), begun = performance.now();
+    stop();
+    element.again = setInterval(() => { if (performance.now() - begun > view.patience) move(); }, 110);
+    move();
+  });
+  for (const end of ["pointerup", "pointercancel", "pointerleave"]) element.addEventListener(end, stop);
+  element.addEventListener("contextmenu", (event) => { if (view.name === "play") event.preventDefault(); });
+}
+
 function listenArena() {
   const canvas = $("arena"), inside = ([x, y]) => x >= 0 && y >= 0 && x < view.world.length && y < view.world.width;
   const startAt = (cell) => {
@@ -54,7 +72,13 @@ function listenArena() {
     begin([...cell, now.t]);
     play(true);
   };
-  canvas.addEventListener("pointerdown", (event) => { view.cursor = null; startAt(view.arena.plane.cellAt(event.offsetX, event.offsetY)); });
+  canvas.addEventListener("pointerdown", () => { canvas.idle = !view.game.running; });
+  canvas.addEventListener("click", (event) => { // not where a finger scrolls the page
+    view.cursor = null;
+    if (view.name !== "play") startAt(view.arena.plane.cellAt(event.offsetX, event.offsetY));
+    else if (canvas.idle) view.game.begin();
+  });
+  steers(canvas, (event) => view.game.towards(event.offsetX, event.offsetY));
   canvas.addEventListener("keydown", (event) => {
     if (view.name === "play") return;
     const action = KEYS[event.key];

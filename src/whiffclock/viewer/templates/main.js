@@ -1,6 +1,6 @@
 /* The page: what is shown, and what happens with time. */
 
-const view = { name: "watch", agent: 0, environment: 0, time: 0, cut: Infinity, playing: false, speed: 12, racers: [], races: [], failure: 0, dirty: true };
+const view = { name: "watch", agent: 0, environment: 0, time: 0, cut: Infinity, playing: false, speed: 12, racers: [], races: [], failure: 0, dirty: true, patience: 350 };
 
 async function unpacked(id) {
   const text = $(id).textContent, bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : decoded(atob(text));

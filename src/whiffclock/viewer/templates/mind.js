@@ -158,7 +158,7 @@ function reasons(found, moment, step) {
 }
 
 /* The phases of recovery by their number, and that of the next move; -1 at the end. */
-const PHASE_WORDS = ["surge: upwind", "cast: across the wind", "return: downwind"];
+const PHASES = ["surge", "cast", "return"], PHASE_WORDS = ["surge: upwind", "cast: across the wind", "return: downwind"];
 const phaseAt = (found, step) => (found.phases ??= phasesOf(found.moments))[step] ?? -1;
 
 /* The names of the phases in a row, the present one dark. */
