@@ -16,19 +16,10 @@ from handmade import BROKEN, ENVIRONMENT_NAMES, FIGURES, QUICK, as_in_the_paper,
 from rich.console import Console
 from scipy.special import ndtri
 
-from whiffclock.paper.claims import CLAIMS, add_claims, claims_json, evidence, judge, resampling
+from whiffclock import resampling
+from whiffclock.paper.claims import CLAIMS, add_claims, claims_json, evidence, judge
 from whiffclock.paper.claims.__main__ import with_tables
 from whiffclock.paper.claims.recoveries import Histories
-from whiffclock.paper.claims.resampling import (
-    Draws,
-    ensemble,
-    interval,
-    over_agents,
-    positive,
-    resampled,
-    superiority,
-    trend,
-)
 from whiffclock.paper.claims.searches import distance, last_whiff, separation_by_blank
 from whiffclock.paper.claims.table import EVIDENCE
 from whiffclock.paper.claims.verdict import SIGNS, Claim, Evidence, Part, decide, summarize
@@ -46,6 +37,16 @@ from whiffclock.paper.dataset import (
     without_whiff,
 )
 from whiffclock.paper.tables import claims_table
+from whiffclock.resampling import (
+    Draws,
+    ensemble,
+    interval,
+    over_agents,
+    positive,
+    resampled,
+    superiority,
+    trend,
+)
 
 DOCUMENTATION = Path(__file__).parents[1] / "docs" / "claims.md"
 

@@ -251,8 +251,8 @@ def test_what_a_page_links_to_exists(page):
     assert [link for link in links if not (page.parent / link).exists() and not link.startswith(made)] == []
 
 
-def test_there_are_three_notebooks():
-    assert len(NOTEBOOKS) == 3
+def test_there_are_four_notebooks():
+    assert len(NOTEBOOKS) == 4
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from whiffclock.agents.compose import heuristic_two_q
     from whiffclock.agents.function import from_function
     from whiffclock.agents.shipped import shipped
+    from whiffclock.assays.result import assay
     from whiffclock.environments import PAPER, Environments
     from whiffclock.export.files import export_policy
     from whiffclock.memory import Memory, clock, controller, window
@@ -52,21 +53,25 @@ if TYPE_CHECKING:
     from whiffclock.path_metrics import geometry
     from whiffclock.plots import (
         animate_search,
+        plot_assay,
         plot_compare,
         plot_controller,
         plot_convergence,
         plot_plume,
         plot_recovery_path,
         plot_search,
+        plot_tracks,
     )
     from whiffclock.plume.builtin import builtin_plume
     from whiffclock.plume.plume import Plume
     from whiffclock.policy import Policy, TablePolicy
     from whiffclock.recovery import recovery_path
     from whiffclock.sweep_plots import plot_sweep
+    from whiffclock.tracks.reading import read_tracks
+    from whiffclock.tracks.track import Track, Tracks
     from whiffclock.world.moves import ACTIONS
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ACTIONS",
@@ -77,8 +82,11 @@ __all__ = [
     "Plume",
     "Policy",
     "TablePolicy",
+    "Track",
+    "Tracks",
     "WorldSettings",
     "animate_search",
+    "assay",
     "builtin_plume",
     "cast_and_surge",
     "check_plume",
@@ -94,6 +102,7 @@ __all__ = [
     "infotaxis",
     "load_policy",
     "optimize",
+    "plot_assay",
     "plot_compare",
     "plot_controller",
     "plot_convergence",
@@ -101,8 +110,10 @@ __all__ = [
     "plot_recovery_path",
     "plot_search",
     "plot_sweep",
+    "plot_tracks",
     "qmdp",
     "read_plume",
+    "read_tracks",
     "recovery_path",
     "reproduce",
     "search",
@@ -121,17 +132,23 @@ _PLACES = {
     "agents.compose": "heuristic_two_q",
     "agents.function": "from_function",
     "agents.shipped": "shipped",
+    "assays.result": "assay",
     "path_metrics": "geometry",
     "memory": "Memory clock controller window",
     "environments": "Environments PAPER",
     "export.files": "export_policy",
     "params": "InputError WorldSettings",
-    "plots": "animate_search plot_compare plot_controller plot_convergence plot_plume plot_recovery_path plot_search",
+    "plots": (
+        "animate_search plot_assay plot_compare plot_controller plot_convergence plot_plume "
+        "plot_recovery_path plot_search plot_tracks"
+    ),
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
     "policy": "Policy TablePolicy",
     "recovery": "recovery_path",
     "sweep_plots": "plot_sweep",
+    "tracks.reading": "read_tracks",
+    "tracks.track": "Track Tracks",
     "world.moves": "ACTIONS",
 }
 _MODULE = dict.fromkeys(__all__, "notebook") | {name: at for at, names in _PLACES.items() for name in names.split()}

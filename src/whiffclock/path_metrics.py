@@ -1,6 +1,7 @@
 """The geometry of a path: the five metrics (paper, "Characterization of trajectories in the void").
 
-They depend on positions only. x grows downwind, so upwind moves lower it.
+They depend on positions only. x grows downwind, so upwind moves lower it. For moves on a grid they are those of the
+paper; diagonal moves and continuous paths are measured by the same rules (:class:`Geometry`).
 """
 
 import math
@@ -18,6 +19,14 @@ from whiffclock.params import InputError, require
 SURGE_ENDS = 2
 #: Moves in a row, all of them downwind, that begin the downwind return.
 RETURN_BEGINS = 3
+#: A step is upwind within this angle of upwind, in degrees, and downwind within that of downwind. On the grid, one move
+#: aside for each move upwind (45 degrees) goes on with a surge, and two do not (63); a move aside after three moves
+#: downwind (18) begins a return, and after two (27) does not.
+UPWIND_WITHIN, DOWNWIND_WITHIN = 55.0, 23.0
+#: A shorter step, in cells, has no direction; and where a path is no farther from its smallest x, it has reached it.
+STANDS = 0.25
+#: How far from a whole step a position may be to be taken for its end.
+_CLOSE = 0.02
 
 #: Where a recovery path is cut: criteria (i) to (v) of the paper's Methods.
 Truncation = Literal["none", "largest clock reading", "mean clock reading", "longest blank", "mean blank"]
@@ -36,6 +45,9 @@ _RENAMED = {
 @dataclass(frozen=True)
 class Geometry:
     """The shape of a path, in cells and moves; the first position counts like any other.
+
+    The rules are those of the paper for moves on a grid. For other steps, a step is upwind or downwind by its direction
+    (:data:`UPWIND_WITHIN`, :data:`DOWNWIND_WITHIN`), and the surge is the distance upwind that its steps cover.
 
     Attributes
     ----------
@@ -57,11 +69,11 @@ class Geometry:
         Moves before the first three downwind moves in a row; NaN if there are none, even if the path ends after two.
     """
 
-    surge_length: int
-    cast_width: int
-    upwind_search: int
-    downwind_return_printed: int
-    downwind_return_length: int
+    surge_length: float  # whole for a path on the grid
+    cast_width: float
+    upwind_search: float
+    downwind_return_printed: float
+    downwind_return_length: float
     downwind_return_start: float
 
     def to_dict(self) -> dict[str, float | None]:
@@ -76,13 +88,19 @@ class Geometry:
         return getattr(self, _RENAMED[name])
 
 
-def geometry(path: ArrayLike) -> Geometry:
+def geometry(path: ArrayLike, steps: ArrayLike | None = None) -> Geometry:
     """The five metrics of a path, wherever it starts.
+
+    Surge length and start of the downwind return are counted in steps; the other metrics are extents of the whole path.
 
     Parameters
     ----------
     path
-        Integer positions [moves + 1, (x, y)], such as those of ``recovery_path``.
+        Positions [n, (x, y)] in cells. Integers are moves of one cell, diagonal ones included, such as those of
+        ``recovery_path``; other numbers are a continuous path, such as that of an animal.
+    steps
+        The path in the steps to count, one per move, such as its positions at equal times; default: the path itself
+        if it has integers, or else the path in steps of one cell (:func:`equal_steps`).
 
     Returns
     -------
@@ -95,29 +113,105 @@ def geometry(path: ArrayLike) -> Geometry:
     >>> shape = wc.geometry(wc.recovery_path(wc.cast_and_surge(45, length=100)))
     >>> shape.surge_length, shape.cast_width
     (2, 17)
+    >>> wc.geometry([(0, 0), (-2.5, 0), (-2.5, 4), (3, 4)]).downwind_return_length
+    5.5
     """
-    path = np.asarray(path)
-    require(
-        path.ndim == 2 and path.shape[0] >= 1 and path.shape[1] == 2 and np.issubdtype(path.dtype, np.integer),
-        f"A path is an array of {path.dtype} of shape {path.shape}; it must be one or more positions (x, y) in cells.",
-    )
-    path = path.astype(np.int64)
-    moves = np.diff(path, axis=0)
-    for i in np.flatnonzero(np.abs(moves).sum(axis=1) != 1):
-        wrong = f"Move {i} of the path is {moves[i].tolist()}"
-        raise InputError(f"{wrong}; a move is one cell along the wind or across it.")
-    x, y = path.T
-    upwind = moves[:, 0] == -1
+    path = _positions(path)
+    if steps is None:
+        steps = path if np.issubdtype(path.dtype, np.integer) else equal_steps(path)
+    moves = np.diff(_positions(steps), axis=0)
+    upwind, downwind = _along_wind(moves)
     surge_end = _first_run(~upwind, SURGE_ENDS)
-    return_start = _first_run(moves[:, 0] == 1, RETURN_BEGINS)
+    return_start = _first_run(downwind, RETURN_BEGINS)
+    x, y = path.T
     return Geometry(
-        surge_length=int(upwind[:surge_end].sum()),
-        cast_width=int(np.ptp(y)),
-        upwind_search=int(x[0] - x.min()),
-        downwind_return_printed=int(np.ptp(x)),
-        downwind_return_length=int(x[x.argmin() :].max() - x.min()),
+        surge_length=-moves[:surge_end, 0][upwind[:surge_end]].sum().item(),
+        cast_width=np.ptp(y).item(),
+        upwind_search=(x[0] - x.min()).item(),
+        downwind_return_printed=np.ptp(x).item(),
+        downwind_return_length=(x[_extreme(x) :].max() - x.min()).item(),
         downwind_return_start=math.nan if return_start is None else float(return_start),
     )
+
+
+def _positions(path: ArrayLike) -> np.ndarray:
+    """A path as integers, checked move by move, or as finite floats."""
+    path = np.asarray(path)
+    require(
+        path.ndim == 2 and path.shape[0] >= 1 and path.shape[1] == 2 and path.dtype.kind in "iuf",
+        f"A path is an array of {path.dtype} of shape {path.shape}; it must be one or more positions (x, y) in cells.",
+    )
+    if path.dtype.kind == "f":
+        unknown = len(path) - int(np.isfinite(path).all(axis=1).sum())
+        require(not unknown, f"{unknown} positions of the path are not finite; cut it into paths without gaps.")
+        return path.astype(np.float64)
+    path = path.astype(np.int64)
+    moves = np.diff(path, axis=0)
+    for i in np.flatnonzero(np.abs(moves).max(axis=1) != 1):
+        wrong = f"Move {i} of the path is {moves[i].tolist()}"
+        raise InputError(f"{wrong}; a move is one cell along the wind, across it, or both. Floats are any path.")
+    return path
+
+
+def _along_wind(moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which moves are upwind, and which downwind."""
+    length = np.hypot(*moves.T)
+    x = np.where(length < STANDS, 0.0, moves[:, 0] / np.maximum(length, STANDS))
+    return x < -math.cos(math.radians(UPWIND_WITHIN)), x > math.cos(math.radians(DOWNWIND_WITHIN))
+
+
+def equal_steps(path: ArrayLike, length: float = 1.0) -> np.ndarray:
+    """A path in straight steps of equal length, as a pair of compasses measures a coast.
+
+    Each step ends where the path is first a length away from where the step began, so that jitter smaller than this
+    adds no steps. A position within 2% of the length is taken as it is; a path on the grid is its own result. What is
+    left at the end, shorter than a step, is dropped.
+
+    Parameters
+    ----------
+    path
+        Positions [n, (x, y)], without gaps.
+    length
+        Length of a step, in the unit of the path.
+
+    Returns
+    -------
+    numpy.ndarray
+        Positions float[steps + 1, 2].
+
+    Examples
+    --------
+    >>> equal_steps([(0, 0), (-2.5, 0)]).tolist()
+    [[0.0, 0.0], [-1.0, 0.0], [-2.0, 0.0]]
+    """
+    points = (_positions(path) / length).tolist()
+    made = [points[0]]
+    (ax, ay), (px, py) = points[0], points[0]
+    nearest, farthest = (1 - _CLOSE) ** 2, (1 + _CLOSE) ** 2
+    for x, y in points:
+        while (far := (x - ax) ** 2 + (y - ay) ** 2) >= nearest:
+            if far <= farthest:
+                ax, ay = x, y
+            else:
+                share = _crossing(px - ax, py - ay, x - px, y - py)
+                ax, ay = px + share * (x - px), py + share * (y - py)
+            made.append([ax, ay])
+        px, py = x, y
+    return np.array(made) * length
+
+
+def _crossing(x: float, y: float, dx: float, dy: float) -> float:
+    """The share of the way from (x, y) by (dx, dy) at which it leaves the unit circle."""
+    a, b, c = dx * dx + dy * dy, x * dx + y * dy, x * x + y * y - 1
+    return max(0.0, (math.sqrt(max(b * b - a * c, 0.0)) - b) / a)
+
+
+def _extreme(x: np.ndarray) -> int:
+    """Where a path first reaches its smallest x; jitter does not decide between two places as far upwind."""
+    near = x < x.min() + STANDS
+    first = int(near.argmax())
+    leaves = first + int((~near[first:]).argmax())
+    return first + int(x[first : leaves if leaves > first else len(x)].argmin())
 
 
 def _first_run(hits: np.ndarray, length: int) -> int | None:

@@ -3,6 +3,7 @@
 Every function takes the axes to draw into (default: new ones) and returns them.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.animation import FuncAnimation
@@ -10,12 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.image import AxesImage
 
+from whiffclock.assays.result import Assay
 from whiffclock.chains import chains
 from whiffclock.drawing import style
+from whiffclock.drawing.assays import MOST, assay_figure
 from whiffclock.drawing.boxes import box
 from whiffclock.drawing.controllers import draw_controller, side_of_picture
 from whiffclock.drawing.film import ACROSS, DOWNWIND, FAINT, Film, concentrations, show_all
 from whiffclock.drawing.plane import TRAINED, RecoveryPath, draw_cells, draw_search, limits, wind
+from whiffclock.drawing.tracks import draw_recoveries
 from whiffclock.environments import trained_in
 from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.params import require
@@ -23,6 +27,9 @@ from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
 from whiffclock.pomdp.solver import Solution
 from whiffclock.recovery import recovery_moves, recovery_path
+from whiffclock.tracks.beside import groups_of
+from whiffclock.tracks.recoveries import Recoveries
+from whiffclock.tracks.track import Tracks
 from whiffclock.world.trajectory import Trajectory
 
 _MOST_FRAMES = 220
@@ -182,6 +189,75 @@ def plot_controller(policy: TablePolicy, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def plot_assay(result: Assay) -> list[Axes]:
+    """Draw an assay: the recoveries of each agent, in the colours of their histories, and what the history explains.
+
+    Parameters
+    ----------
+    result
+        What :func:`whiffclock.assay` returned.
+
+    Returns
+    -------
+    list of matplotlib.axes.Axes
+        One for each agent, then that of the shares; they are in a new figure.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> two = {"blank": 20, "histories": {"dense": "5(W B) W", "sparse": "W B30 W"}}
+    >>> axes = wc.plot_assay(wc.assay(two, wc.shipped("clock-sparse")))
+    >>> axes[0].get_title(loc="left")
+    'searched clock: 1 recovery'
+    """
+    import matplotlib.pyplot as plt
+
+    many = f"The assay has {len(result.tested)} agents, and a picture has at most {MOST}."
+    require(len(result.tested) <= MOST, many)
+    return assay_figure(result, plt.figure(layout="constrained")).axes
+
+
+def plot_tracks(
+    recoveries: Recoveries | Tracks,
+    policies: Sequence[Policy] = (),
+    condition: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the recoveries of animals, with their mean, and the recovery paths of agents in the same unit.
+
+    Parameters
+    ----------
+    recoveries
+        What ``tracks.recoveries()`` returned; or tracks, which are cut with default settings.
+    policies
+        Policies with a finite-state memory.
+    condition
+        Only the recoveries in this condition.
+    ax
+        Axes to draw into; default: new ones.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import whiffclock as wc
+    >>> t = np.arange(40.0)
+    >>> track = wc.Track(t, np.stack([-t, 3 * np.sin(t)], axis=1), t == 0)
+    >>> ax = wc.plot_tracks(wc.Tracks((track,), "mm", cell=1.0), [wc.cast_and_surge(30, length=60)])
+    >>> ax.get_xlabel()
+    'x (mm)'
+    """
+    ax = style.given_or_new(ax, 5.5, 4)
+    found = recoveries.recoveries() if isinstance(recoveries, Tracks) else recoveries
+    found = found if condition is None else found.of(condition)
+    require(len(found) > 0, f"There are no recoveries in the condition {condition!r}.")
+    draw_recoveries(ax, groups_of(found, policies), found.unit)
+    return ax
+
+
 def plot_convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     """Draw the bounds of a solver on the value of the initial belief, against time.
 
@@ -211,14 +287,8 @@ def plot_convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     lower, upper = ([getattr(state, name) for state in history] for name in ("lower", "upper"))
     ax = style.given_or_new(ax, 5.0, 3.4)
     ax.fill_between(seconds, lower, upper, color=style.tint(style.COLOURS["denser"], 0.15), linewidth=0)
-    for values, label in ((upper, "upper bound"), (lower, "lower bound: value of the policy")):
-        ax.plot(
-            seconds,
-            values,
-            color=style.COLOURS["denser"],
-            linestyle="--" if label == "upper bound" else "-",
-            label=label,
-        )
+    for values, label, line in ((upper, "upper bound", "--"), (lower, "lower bound: value of the policy", "-")):
+        ax.plot(seconds, values, color=style.COLOURS["denser"], linestyle=line, label=label)
     ax.set_xlabel("CPU time (s)")
     ax.set_ylabel("value of the initial belief")
     ax.legend()

@@ -42,6 +42,10 @@ length = [5, 9]
 episodes = 50
 evaluation.snapshots = 1
 """
+ASSAY = """\
+blank = 20
+histories = { dense = "3(W B) W", sparse = "W B9 W" }
+"""
 
 
 def prepare(folder: Path, compile_all: bool = True) -> None:
@@ -51,6 +55,7 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
     (folder / "text.txt").write_text("text\n")
     (folder / "tiger.pomdp").write_text(TIGER)
     (folder / "sweep.toml").write_text(SWEEP)
+    (folder / "assay.toml").write_text(ASSAY)
     (folder / "empty.npz").touch()
     (folder / "noise.npz").write_bytes(os.urandom(1000))
     (folder / "loop").symlink_to("loop")
@@ -106,9 +111,12 @@ BASES = {
     ("evaluate",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("compare",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("recovery",): ("policies", "--out", "made.png"),
+    ("assay",): ("assay.toml", "policies", "--out", "made"),
     ("study",): ("plume.npz", "--only", "fig1", "--out", "made"),
     ("view",): (*_PLUME, *_OWN, "--out", "made.html", "--no-open"),
     ("info",): (),
+    ("demo",): ("--help",),  # two minutes otherwise
+    ("doctor",): ("--json",),
     ("runs", "list"): ("--store", "runs"),
     ("runs", "show"): ("0", "--store", "runs"),
     ("runs", "export"): ("made", "--store", "runs", *_PLUME),

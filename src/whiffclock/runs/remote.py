@@ -32,7 +32,7 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.child_processes import end_with_parent
-from whiffclock.params import InputError, require
+from whiffclock.params import InputError, needing, require
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import Whiffs
 from whiffclock.runs.engine import EngineError, Say, run_jobs
@@ -207,10 +207,8 @@ class Cluster(Remote):
         self._scheduler = scheduler
 
     def __enter__(self) -> Self:
-        try:
+        with needing("cluster", "The engine dask needs more packages"):
             import distributed
-        except ImportError as error:
-            raise InputError("The engine dask needs more packages: pip install 'whiffclock[cluster]'.") from error
         with ExitStack() as stack:
             stack.enter_context(_quiet_loggers())
             if self._scheduler is None:
@@ -272,8 +270,10 @@ def _local_cluster(distributed: ModuleType, workers: int) -> Any:
     Ctrl-C waits until it has started: half a cluster cannot be closed. Its threads and processes inherit the mask, so
     that Ctrl-C reaches this process alone, which then closes them.
     """
-    resource_tracker.ensure_running()  # its start would end the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    before = None
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows, where Ctrl-C may leave a process of a half-started cluster
+        resource_tracker.ensure_running()  # its start would end the mask
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return distributed.LocalCluster(
             None, workers, 1, host=_HERE, dashboard_address=f"{_HERE}:0", silence_logs=logging.CRITICAL
@@ -288,7 +288,7 @@ def _scheduler_address(distributed: ModuleType, where: str) -> str:
 
     A client that cannot connect waits for ever, or ends with a traceback; so the scheduler is asked first.
     """
-    address = where if ":" in where else _address_in(Path(where))
+    address = where if ":" in where and not Path(where).is_file() else _address_in(Path(where))  # a file may be C:\\...
 
     async def identity(tick: Tick) -> dict[str, Any]:
         async with distributed.rpc(address) as server, asyncio.timeout(_SECONDS_TO_CONNECT):

@@ -2,7 +2,7 @@
 
 Each claim is a statistic over ensembles of agents, an interval for it, and a range in which it must lie; the words
 "near", "weakly", "matches" have numbers. Wording and margins are in ``claims.toml``, the rule of decision is in
-:mod:`~whiffclock.paper.claims.verdict`, the intervals are in :mod:`~whiffclock.paper.claims.resampling`.
+:mod:`~whiffclock.paper.claims.verdict`, the intervals are in :mod:`~whiffclock.resampling`.
 
 A claim that does not hold on a plume is a finding. A claim with too few agents is undecided, one that agents of a
 short training would refute needs full training, and one whose figures the run does not have is not tested.

@@ -9,11 +9,11 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import Draws, average, combined, each, over_each, resampled, sign, trend
 from whiffclock.paper.claims.table import evidence
 from whiffclock.paper.claims.verdict import Evidence, Margins, Part, parts, surely_positive
 from whiffclock.path_metrics import GEOMETRY, MAIN_TRUNCATION, TRUNCATIONS
 from whiffclock.quantiles import weighted_quantiles
+from whiffclock.resampling import Draws, average, combined, each, over_each, resampled, sign, trend
 
 _WORDS = {name: name.replace("_", " ") for name in GEOMETRY} | {
     "downwind_return_printed": "downwind return length as printed",

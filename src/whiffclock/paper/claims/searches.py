@@ -14,7 +14,10 @@ import numpy as np
 import xarray as xr
 
 from whiffclock.paper import dataset as ds
-from whiffclock.paper.claims.resampling import (
+from whiffclock.paper.claims.table import evidence
+from whiffclock.paper.claims.verdict import Evidence, Margins, Part, surely_positive, with_interval
+from whiffclock.quantiles import weighted_quantiles
+from whiffclock.resampling import (
     Draws,
     Ensemble,
     each,
@@ -27,9 +30,6 @@ from whiffclock.paper.claims.resampling import (
     superiority,
     trend,
 )
-from whiffclock.paper.claims.table import evidence
-from whiffclock.paper.claims.verdict import Evidence, Margins, Part, surely_positive, with_interval
-from whiffclock.quantiles import weighted_quantiles
 
 #: Two ensembles that are compared, the first with the second.
 Pair = tuple[Ensemble, Ensemble]

@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from whiffclock.paper.claims.resampling import LEVEL, Draws, interval
+from whiffclock.resampling import LEVEL, Draws, interval
 
 Outcome = Literal["holds", "does not hold", "needs full training", "undecided", "not tested"]
 #: The sign of each outcome.

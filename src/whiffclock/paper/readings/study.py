@@ -19,7 +19,6 @@ from whiffclock import __version__
 from whiffclock.paper import dataset as ds
 from whiffclock.paper.claims import CLAIMS, judge
 from whiffclock.paper.claims.recoveries import measure
-from whiffclock.paper.claims.resampling import Draws, over_agents, over_strata, resampled
 from whiffclock.paper.claims.verdict import with_interval
 from whiffclock.paper.collect import Collector
 from whiffclock.paper.dataset import Datasets, Need
@@ -32,6 +31,7 @@ from whiffclock.params import InputError, require
 from whiffclock.path_metrics import GEOMETRY
 from whiffclock.plume import Plume
 from whiffclock.progress import Bar
+from whiffclock.resampling import Draws, over_agents, over_strata, resampled
 from whiffclock.runs.jobs import Engine, Job, JobStore, execute, missing, work_in
 
 METRICS = ("G", "f+")

@@ -18,7 +18,7 @@ from whiffclock.plume.reading.containers import (
 )
 from whiffclock.plume.reading.movies import film_format, open_film
 from whiffclock.plume.reading.pictures import open_folder, open_pages
-from whiffclock.plume.reading.tables import is_table, open_parquet, open_table
+from whiffclock.plume.reading.tables import is_table, open_table
 
 #: From a file, and the name of an array in it, to the odor in it; what must be closed is entered in the stack.
 Opener = Callable[[Path, str | None, ExitStack], Found]
@@ -29,7 +29,7 @@ _MAGIC: dict[bytes, Opener] = {
     b"PK": open_npz,
     b"CDF": open_netcdf,
     b"MATLAB 5.0": open_matlab,
-    b"PAR1": open_parquet,
+    b"PAR1": open_table,
     b"GIF8": open_pages,
     **dict.fromkeys((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"), open_pages),  # TIFF, and large TIFF
 }

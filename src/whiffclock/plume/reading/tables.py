@@ -5,15 +5,16 @@ programs write only where odor is; the origin says how many they are.
 """
 
 import gzip
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from whiffclock.formatting import plainly
-from whiffclock.params import InputError, require, require_memory
+from whiffclock.params import InputError, needing, require, require_memory
 from whiffclock.plume.reading.containers import Found
 from whiffclock.plume.reading.layouts import AXIS_NAMES
 
@@ -31,29 +32,44 @@ def is_table(path: Path) -> bool:
     return bool(first) and first.replace("\t", " ").isprintable() and (named or len(_columns(_header(first))) > 1)
 
 
-def open_table(path: Path, key: str | None, files: ExitStack) -> Found:
-    """CSV, with commas, semicolons or tabs, packed with gzip or not."""
+@dataclass(frozen=True)
+class Rows:
+    """The names of the columns of a table, and a function from some of them, by number, to its rows in parts."""
+
+    names: list[str]
+    parts: Callable[[list[int]], Iterable[Any]]
+
+
+def open_rows(path: Path, files: ExitStack) -> Rows:
+    """CSV, with commas, semicolons or tabs, packed with gzip or not; or Parquet, if pyarrow is installed."""
+    with path.open("rb") as file:
+        if file.read(4) == b"PAR1":
+            return _parquet_rows(path, files)
     import pandas as pd
 
     first = _first_line(path)
-    chosen = _chosen(path, key, _header(first))
     separator = next((mark for mark in _SEPARATORS if mark in first), ",")
-    how: dict[str, Any] = {"sep": separator, "usecols": [at for at, _ in chosen.values()], "skipinitialspace": True}
-    how["compression"] = "gzip" if _packed(path) else None
-    with pd.read_csv(path, chunksize=_ROWS, encoding="utf-8-sig", low_memory=False, **how) as parts:
-        return _field(path, chosen, parts)
+    how: dict[str, Any] = {"sep": separator, "skipinitialspace": True, "chunksize": _ROWS, "encoding": "utf-8-sig"}
+    how |= {"compression": "gzip" if _packed(path) else None, "low_memory": False}
+    return Rows(_header(first), lambda some: files.enter_context(pd.read_csv(path, usecols=some, **how)))
 
 
-def open_parquet(path: Path, key: str | None, files: ExitStack) -> Found:
-    """Parquet, if pyarrow is installed."""
-    try:
+def _parquet_rows(path: Path, files: ExitStack) -> Rows:
+    with needing("parquet", f"{path} is a Parquet table; pyarrow reads it"):
         from pyarrow import parquet
-    except ImportError as error:
-        raise InputError(f"{path} is a Parquet table; pyarrow reads it: pip install pyarrow.") from error
     file = files.enter_context(parquet.ParquetFile(path))
-    chosen = _chosen(path, key, file.schema_arrow.names)
-    names = [name for _, name in chosen.values()]
-    return _field(path, chosen, (part.to_pandas() for part in file.iter_batches(_ROWS, columns=names)))
+    names = list(file.schema_arrow.names)
+    return Rows(
+        names,
+        lambda some: (part.to_pandas() for part in file.iter_batches(_ROWS, columns=[names[at] for at in some])),
+    )
+
+
+def open_table(path: Path, key: str | None, files: ExitStack) -> Found:
+    """A table as a field."""
+    rows = open_rows(path, files)
+    chosen = _chosen(path, key, rows.names)
+    return _field(path, chosen, rows.parts([at for at, _ in chosen.values()]))
 
 
 def _packed(path: Path) -> bool:
@@ -88,19 +104,20 @@ def _chosen(path: Path, key: str | None, header: list[str]) -> dict[str, tuple[i
     """The four columns, of which ``key`` may name that of the values."""
     found = _columns(header)
     if key is not None:
-        require(key in header, f"{path} has no column called {key!r}; it has {_listed(header)}.")
+        require(key in header, f"{path} has no column called {key!r}; it has {listed(header)}.")
         found["c"] = header.index(key), key
     trace = not {"x", "y"} & found.keys() and "t" in found and (len(header) == 2 or "c" in found)
     require(not trace, f"{path} is a trace at one place, not a field; a plume needs the columns t, x, y and c.")
     complete = {"t", "x", "y", "c"} <= found.keys()
-    require(complete, f"{path} needs the columns t, x, y and c (or --key for the last); it has {_listed(header)}.")
+    require(complete, f"{path} needs the columns t, x, y and c (or --key for the last); it has {listed(header)}.")
     letters = [_WORDS.get(name.lower()) for name in header]
     repeated = [name for name, letter in zip(header, letters, strict=True) if letter and letters.count(letter) > 1]
-    require(not repeated or key in repeated, f"{path} has several columns for the same: {_listed(repeated)}.")
+    require(not repeated or key in repeated, f"{path} has several columns for the same: {listed(repeated)}.")
     return {letter: found[letter] for letter in "txyc"}
 
 
-def _listed(names: list[str], most: int = 8) -> str:
+def listed(names: list[str], most: int = 8) -> str:
+    """Names of columns for a sentence."""
     return ", ".join(repr(name[:30]) for name in names[:most]) + (" and more" if len(names) > most else "")
 
 
@@ -111,7 +128,7 @@ def _field(path: Path, chosen: dict[str, tuple[int, str]], parts: Iterable[Any])
     for part in parts:
         for letter, (_, name) in chosen.items():
             column = next(part[own] for own in part.columns if str(own).strip().strip("\"'") == name)
-            read[letter].append(_numbers(path, name, column, rows))
+            read[letter].append(numbers(path, name, column, rows))
         rows += len(part)
         require_memory(rows * 4 * 8, f"The table {path}")
     require(rows > 0, f"{path} is a table without rows.")
@@ -133,12 +150,16 @@ def _field(path: Path, chosen: dict[str, tuple[int, str]], parts: Iterable[Any])
     return Found(str(path), values.reshape(shape), "txy", origin=f"{path.name}{missing}")
 
 
-def _numbers(path: Path, name: str, column: Any, before: int) -> np.ndarray:
-    """A column as numbers; ``before`` rows were read already."""
+def numbers(path: Path, name: str, column: Any, before: int, gaps: bool = False) -> np.ndarray:
+    """A column as numbers; ``before`` rows were read already. With ``gaps``, empty ones and infinity are NaN."""
     import pandas as pd
 
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.flatnonzero(~np.isfinite(values))
+    if gaps and len(wrong):
+        missing = column.iloc[wrong]
+        values = np.where(np.isfinite(values), values, np.nan)
+        wrong = wrong[~(missing.isna() | pd.to_numeric(missing, errors="coerce").notna()).to_numpy()]
     if len(wrong):
         text = column.iloc[wrong[0]]
         found = "empty" if pd.isna(text) else repr(str(text)[:30])

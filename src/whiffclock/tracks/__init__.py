@@ -1,0 +1,1 @@
+"""Trajectories of animals and robots: read, cut into recoveries, measured as agents are."""
