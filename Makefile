@@ -16,7 +16,7 @@ SEED ?= 1
 	@touch $@
 
 demo: .venv/.ready
-	@$(BIN)/whiffclock reproduce --profile quick --out demo
+	@$(BIN)/whiffclock demo
 
 test: .venv/.ready lint
 	@command -v chromedriver >/dev/null || echo "No Chromium with its driver: the page of searches is not tested in a browser."

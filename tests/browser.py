@@ -73,3 +73,20 @@ def javascript(code, given, folder: Path):
     (folder / "run.js").write_text(f"{code}\nprocess.stdout.write(JSON.stringify(answer(JSON.parse({ask}))));")
     done = subprocess.run([NODE, "run.js"], cwd=folder, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
+
+
+def fresh(browser, page, address=""):
+    """Open the page anew, without playing."""
+    browser.get("about:blank")
+    browser.get(page.as_uri() + address)
+    until(browser, "typeof view !== 'undefined' && view.opened")
+    browser.execute_script("play(false)")
+    return browser
+
+
+def run(browser, code):
+    return browser.execute_script(code)
+
+
+def click(browser, name):
+    run(browser, f"document.getElementById('{name}').click()")

@@ -52,7 +52,7 @@ def test_whole_numbers_that_no_kernel_can_hold_are_refused(kind, names, value):
         (BayesSettings, ("discount", "floor")),
         (FlowSettings, ("depth", "wind", "reynolds", "roughness_drag", "slant", "frame_share")),
         (OdorSettings, ("size", "growth", "stretch", "walk", "memory", "strength", "source_height")),
-        (SolverSettings, ("seconds", "gap", "megabytes")),
+        (SolverSettings, ("seconds", "cpu_seconds", "gap", "megabytes")),
         (ReadSettings, ("scale",)),
     ],
 )

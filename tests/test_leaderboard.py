@@ -1,6 +1,7 @@
 """The leaderboard: scores are those of an evaluation, a new agent runs alone, and the table and the data agree."""
 
 import json
+import math
 import sys
 
 import matplotlib.image
@@ -9,6 +10,7 @@ import pytest
 from command import whiffclock
 
 import whiffclock as wc
+from whiffclock.drawing.leaderboard import windy_board
 from whiffclock.evaluation import METRICS, evaluate
 from whiffclock.netcdf import read_dataset
 from whiffclock.params import EvaluationSettings, InputError
@@ -16,9 +18,11 @@ from whiffclock.plume.reading.writing import write_plume
 from whiffclock.plume.toy import toy_plume
 from whiffclock.progress import Bar
 from whiffclock.runs.jobs import ONE_THREAD, JobFolder, JobMemory
-from whiffclock.runs.leaderboard import Entrant, Score, Size, lines, our_entrants, scores
+from whiffclock.runs.leaderboard import SIZES, YOURS, Entrant, Score, Size, lines, our_entrants, scores, windy_scores
+from whiffclock.runs.windy import windy_model, windy_searches
+from whiffclock.terminal import Terminal
 
-TINY = Size(episodes=60, seeds=2, backups=2, snapshots=2, sampled=4)
+TINY = Size(episodes=60, seeds=2, backups=2, snapshots=2, sampled=4, candidates=8, windy=6, windy_backups=1)
 
 
 class Drift(wc.Policy):
@@ -83,12 +87,74 @@ def test_all_of_our_agents_take_part(plume):
         count[one.agent] = count.get(one.agent, 0) + 1
     assert count == {
         "cast-and-surge": 4, "single-Q": 8, "two-Q": 8, "window-4": 8, "2Q^h": 2, "searched clock": 4,
+        "searched controller": 4,
         "robust clock": 1, "QMDP": 4, "infotaxis": 4, "space-aware infotaxis": 4, "Bayesian": 4,
     }  # fmt: skip
     bits = {one.agent: one.bits for one in entrants}
-    assert (bits["single-Q"], bits["two-Q"], bits["2Q^h"]) == (9, 10, 10)
+    assert (bits["single-Q"], bits["two-Q"], bits["2Q^h"], bits["searched controller"]) == (9, 10, 10, 5)
     assert bits["QMDP"] > 10_000
     assert {one.trained for one in entrants} == {"", *plume.environments}
+
+
+def test_a_windy_case_is_the_published_one():
+    for case, emission in {"medium": 2.5, "low": 0.25}.items():
+        model = windy_model(case)
+        length = math.sqrt((150 / 2**2) / (1 + 150 / 4))
+        for x, y in ((1, 0), (-1, 0), (15, 3), (65, -20), (-15, 20), (0, 7)):
+            d = math.hypot(x, y)
+            mean = emission / d * math.exp(2 * x / 2 - d / length)
+            assert model.likelihood[1, 80 + x, 40 + y] == pytest.approx(1 - math.exp(-mean), rel=1e-9)
+        # The source may be anywhere in 81 x 41 cells but at (65, 20), where there is a whiff at the start.
+        belief = np.zeros((81, 41))
+        for x, y in np.ndindex(81, 41):
+            if (x, y) != (65, 20):
+                belief[x, y] = model.likelihood[1, 80 + 65 - x, 40 + 20 - y]
+        belief /= belief.sum()
+        assert np.count_nonzero(model.initial) <= 81 * 41 - 1
+        for x, y in np.ndindex(81, 41):
+            if (x, y) != (65, 20):
+                assert model.initial[145 - x, 60 - y] == pytest.approx(belief[x, y], rel=1e-9, abs=1e-15)
+
+
+class Walk(wc.Policy):
+    """Upwind on a whiff, else across the wind: it needs whiffs as bool."""
+
+    def act(self, memory):
+        return np.where(~memory, 1, 0)
+
+
+def test_windy_searches_begin_on_a_whiff_and_know_when_they_leave():
+    upwind = wc.TablePolicy("upwind", wc.clock(2), np.zeros(2, dtype=int))
+    moves, left = windy_searches(upwind, "medium", 50)
+    assert (left == (moves == 0)).all()  # who misses the source goes on upwind and leaves
+    assert 0 < (moves > 0).mean() < 1
+    moves, left = windy_searches(Walk(), "medium", 50)
+    assert 0 < (moves > 0).mean() < 1
+    assert left.any()
+
+
+def test_windy_results_are_kept_and_belong_to_the_users_agents_and_ours(plume):
+    entrants = [
+        Entrant("walk", Walk(), word="here:Walk"),
+        Entrant("cast", wc.cast_and_surge(40), "dense", YOURS),
+        Entrant("other", wc.cast_and_surge(50), "dense", "17 angles"),
+    ]
+    store = JobMemory()
+    with Bar("") as bar:
+        data = windy_scores(entrants, True, plume, TINY, store, ONE_THREAD, bar)
+        again = windy_scores(entrants, True, plume, TINY, store, ONE_THREAD, bar)
+    assert data.identical(again)
+    names = data["windy_agent"].values.tolist()
+    assert names == ["QMDP", "infotaxis", "space-aware infotaxis", "Bayesian", "walk", "cast"]
+    moves, left = windy_searches(wc.cast_and_surge(40), "low", TINY.windy)
+    cast = data.sel(windy_agent="cast", case="low")
+    assert float(cast["windy_found"]) == (moves > 0).mean()
+    assert float(cast["windy_left"]) == left.mean()
+    assert (data["windy_found"].sel(windy_agent="space-aware infotaxis") == 1).all()
+    text = Terminal(width=80, color_system=None)
+    with text.capture() as shown:
+        text.print(windy_board(data))
+    assert all(len(line) <= 80 for line in shown.get().splitlines())
 
 
 AGENTS = "def east(clock):\n    return 'upwind' if clock < 5 else '+y'\n"
@@ -157,3 +223,31 @@ def test_a_damaged_score_is_refused(plume, tmp_path):
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(InputError, match=path.name):
         scored([one], {"here": plume}, store)
+
+
+def test_the_two_further_records_are_simulated_once_and_can_be_left_out(folder, plume, monkeypatch):
+    made = []
+
+    def simulate(settings, checkpoint, progress, say):
+        made.append(settings.seed)
+        return toy_plume(snapshots=150, length=40, width=27, seed=settings.seed)
+
+    monkeypatch.setattr("whiffclock.plume.simulate.record.simulate", simulate)
+    monkeypatch.setattr("whiffclock.plume.builtin.builtin_plume", lambda: plume)
+    monkeypatch.setitem(SIZES, "quick", TINY)
+    words = ("leaderboard", "mine_on_board:east", "--only")
+    done = whiffclock(*words, "--no-others")
+    assert done.returncode == 0, done.stderr
+    assert made == []
+    assert "Windy cases" not in done.stdout
+    done = whiffclock(*words)
+    assert done.returncode == 0, done.stderr
+    assert "2 further records are simulated first" in done.stderr
+    assert "--no-others leaves them out" in done.stderr
+    assert "Windy cases" in done.stdout
+    data = read_dataset(folder / "leaderboard" / "leaderboard.nc", "a leaderboard")
+    assert {place.partition(",")[0] for place in data["place"].values} == {"second half", "seed 1", "seed 2"}
+    assert data["windy_agent"].values.tolist() == ["east"]
+    again = whiffclock(*words)
+    assert "simulated" not in again.stderr
+    assert made == [1, 2]

@@ -13,8 +13,9 @@ from small_pomdps import TIGER, check_proper, random_tables, rover, saved, tiger
 from test_pomdp_policyfile import ALPHA, PLANES
 
 from whiffclock.params import InputError
-from whiffclock.pomdp.blocks import BlockModel, from_pieces, to_pieces, worst_value
-from whiffclock.pomdp.bounds import blind_policies, fast_informed_bound, fully_observed
+from whiffclock.pomdp.blocks import BlockModel, from_pieces, to_pieces
+from whiffclock.pomdp.bounds import blind_policies, fast_informed_bound, fully_observed, worst_value
+from whiffclock.pomdp.deadline import Deadline
 from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.files.policyfile import read_policy, write_policy
 from whiffclock.pomdp.solver import SolverSettings, solve
@@ -204,7 +205,7 @@ def test_damage_is_refused_or_harmless(tmp_path: Path, name: str, text: str, see
 def test_bounds_hold_however_early_they_must_be_ready() -> None:
     for seed in range(5):
         model = BlockModel(random_tables(seed, 0.999))
-        for until in (0.0, -1.0):
+        for until in (Deadline(0), Deadline(-1), Deadline(cpu=0)):
             assert (blind_policies(model, until) <= blind_policies(model) + 1e-6).all()
             assert (fully_observed(model, until) >= fully_observed(model) - 1e-6).all()
             assert (fast_informed_bound(model, until) >= fast_informed_bound(model) - 1e-6).all()

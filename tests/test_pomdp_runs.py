@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from whiffclock.cli import app
 from whiffclock.params import InputError
 from whiffclock.pomdp.blocks import BlockModel
+from whiffclock.pomdp.deadline import Deadline
 from whiffclock.pomdp.prune import prune
 from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
 from whiffclock.pomdp.solver import SolverSettings, solve
@@ -66,6 +67,10 @@ def test_limits_are_kept():
     solution = solve(hard(), SolverSettings(seconds=0.4))
     assert solution.ended == "time is up"
     assert 0.4 <= solution.seconds < 1.4
+    solution = solve(hard(), SolverSettings(seconds=None, cpu_seconds=0.3))
+    assert solution.ended == "time is up"
+    assert 0.3 <= solution.history[-1].cpu_seconds < 1
+    assert solution.seconds >= 0.3  # one core cannot spend more than the time that passes
     solution = solve(hard(), SolverSettings(megabytes=1.5))
     assert solution.ended == "memory is full"
     assert solution.history[-1].megabytes > 1.5 > solution.history[0].megabytes
@@ -98,10 +103,10 @@ def test_walks_end_although_the_discount_is_near_one():
 @pytest.mark.parametrize("walk", [by_policy, by_upper])
 def test_a_walk_leaves_time_to_back_up(walk, monkeypatch):
     """The clock advances by one at every look; the way down is far longer than the time."""
-    monkeypatch.setattr("whiffclock.pomdp.tree.perf_counter", itertools.count().__next__)
+    monkeypatch.setattr("whiffclock.pomdp.deadline.perf_counter", itertools.count().__next__)
     monkeypatch.setattr("whiffclock.pomdp.sample._NEW_PER_WALK", 1000)
     model = search(3, (30, 21), 0.98)
-    tree = Tree(model, model.vectors(), model.upper(), end=60)
+    tree = Tree(model, model.vectors(), model.upper(), Deadline(60))
     before = tree.upper[0] - tree.lower[0]
     assert walk(tree, np.random.default_rng(0), 500) == 21
     assert tree.upper[0] - tree.lower[0] < before

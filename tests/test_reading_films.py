@@ -191,7 +191,7 @@ def test_parquet_is_read_where_pyarrow_is(tmp_path, monkeypatch, picture_plume):
     parquet.write_table(data, tmp_path / "a.parquet")
     assert np.array_equal(read_plume(tmp_path / "a.parquet").field, picture_plume)
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"a\.parquet is a Parquet table; .*pip install pyarrow\.$"):
+    with pytest.raises(InputError, match=r"a\.parquet is a Parquet table; .*whiffclock\[parquet\]'\.$"):
         read_plume(tmp_path / "a.parquet")
 
 

@@ -4,12 +4,14 @@ import base64
 import json
 import zlib
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from browser import javascript, script
 
 import whiffclock as wc
+from whiffclock.drawing.film import phases, phases_of
 from whiffclock.memory import controller
 from whiffclock.params import ViewSettings, WorldSettings
 from whiffclock.path_metrics import geometry
@@ -34,10 +36,13 @@ function answer({ about, levels, starts, horizon, paths, cuts }) {
     starts[a][e].map((start) => numbers(search(world, level, agent, start, Infinity, horizon)).join(" "))));
   const arrivals = agents.map((agent, a) => about.environments.map(({ level }, e) =>
     starts[a][e].map((start) => arrival(world, level, agent, start, horizon))));
+  const phased = agents.map((agent, a) => about.environments.map(({ level }, e) =>
+    starts[a][e].map((start) => phasesOf(search(world, level, agent, start, Infinity, horizon).moments).join(""))));
   const cut = cuts.map(([a, e, start, at]) =>
     search(world, about.environments[e].level, agents[a], start, at, horizon).moments.map((m) => [m.x, m.y, m.whiff]));
   const names = ["surgeLength", "castWidth", "upwindSearch", "returnLength", "returnStart"];
-  return { searched, arrivals, cut, metrics: paths.map((path) => names.map((name) => geometry(path)[name])),
+  return { searched, arrivals, phased, cut, walked: paths.map(phases),
+    metrics: paths.map((path) => names.map((name) => geometry(path)[name])),
     programs: agents.map((agent) => agent.memory.modes.map((_, mode) => agent.program(mode, 40))),
     rewards: [0, 1, 7, 100].map((moves) => reward(moves || 500, moves > 0, about.gamma, 500)),
     shortest: about.environments[0].starts.flatMap((x, i, xs) => i % 2 ? [] : [shortest(world, x, xs[i + 1])]) };
@@ -120,8 +125,10 @@ def test_searches_are_the_same_in_javascript_and_in_python(page, plume, tmp_path
             assert theirs["searched"][a][e] == mine
             numbers = [np.array(one.split(), dtype=int) for one in mine]
             assert theirs["arrivals"][a][e] == [one[0] for one in numbers]
-            for one in numbers:
+            for one, phased in zip(numbers, theirs["phased"][a][e], strict=True):
                 x, y, t = (one[1 + i :: 7] for i in range(3))
+                found = SimpleNamespace(action=one[7::7], whiff=one[4::7] > 0, moves=len(x) - 1)
+                assert phased == "".join(map(str, phases_of(found)))
                 seen["arrived" if one[0] else "failed"] += 1
                 seen["wrapped"] += bool((np.diff(t) < 0).any())
                 seen["off"] += bool(((x < 0) | (y < 0) | (x >= shape[1]) | (y >= shape[2])).any())
@@ -132,7 +139,8 @@ def test_searches_are_the_same_in_javascript_and_in_python(page, plume, tmp_path
 
     for (a, e, start, at), found in zip(cuts, theirs["cut"], strict=True):
         _follow_blanks(policies[a], plume.whiffs(places[e]).world(world), start, at, found)
-    for walk, metrics in zip(walks, theirs["metrics"], strict=True):
+    for walk, metrics, walked in zip(walks, theirs["metrics"], theirs["walked"], strict=True):
+        assert walked == phases(walk).tolist()
         shape = geometry(walk)
         begin = -1 if np.isnan(shape.downwind_return_start) else shape.downwind_return_start
         lengths = [shape.surge_length, shape.cast_width, shape.upwind_search, shape.downwind_return_length]

@@ -24,11 +24,13 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all the
 if TYPE_CHECKING:
     from typing import Any
 
+    from whiffclock import pomdp
     from whiffclock.agents.bayes import infotaxis, qmdp
     from whiffclock.agents.castsurge import cast_and_surge
     from whiffclock.agents.compose import heuristic_two_q
     from whiffclock.agents.function import from_function
     from whiffclock.agents.shipped import shipped
+    from whiffclock.assays.result import assay
     from whiffclock.environments import PAPER, Environments
     from whiffclock.export.files import export_policy
     from whiffclock.memory import Memory, clock, controller, window
@@ -51,8 +53,10 @@ if TYPE_CHECKING:
     from whiffclock.path_metrics import geometry
     from whiffclock.plots import (
         animate_search,
+        plot_assay,
         plot_compare,
         plot_controller,
+        plot_convergence,
         plot_plume,
         plot_recovery_path,
         plot_search,
@@ -67,7 +71,7 @@ if TYPE_CHECKING:
     from whiffclock.tracks.track import Track, Tracks
     from whiffclock.world.moves import ACTIONS
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ACTIONS",
@@ -82,6 +86,7 @@ __all__ = [
     "Tracks",
     "WorldSettings",
     "animate_search",
+    "assay",
     "builtin_plume",
     "cast_and_surge",
     "check_plume",
@@ -97,8 +102,10 @@ __all__ = [
     "infotaxis",
     "load_policy",
     "optimize",
+    "plot_assay",
     "plot_compare",
     "plot_controller",
+    "plot_convergence",
     "plot_plume",
     "plot_recovery_path",
     "plot_search",
@@ -125,12 +132,16 @@ _PLACES = {
     "agents.compose": "heuristic_two_q",
     "agents.function": "from_function",
     "agents.shipped": "shipped",
+    "assays.result": "assay",
     "path_metrics": "geometry",
     "memory": "Memory clock controller window",
     "environments": "Environments PAPER",
     "export.files": "export_policy",
     "params": "InputError WorldSettings",
-    "plots": "animate_search plot_compare plot_controller plot_plume plot_recovery_path plot_search plot_tracks",
+    "plots": (
+        "animate_search plot_assay plot_compare plot_controller plot_convergence plot_plume "
+        "plot_recovery_path plot_search plot_tracks"
+    ),
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
     "policy": "Policy TablePolicy",
@@ -156,10 +167,12 @@ def __getattr__(name: str) -> Any:
         new = _RENAMED[name]
         warnings.warn(f"whiffclock.{name} is called {new} now.", DeprecationWarning, stacklevel=2)
         return __getattr__(new)
+    if name == "pomdp":
+        return import_module(f"{__name__}.pomdp")
     if name in _MODULE:
         return globals().setdefault(name, getattr(import_module(f"{__name__}.{_MODULE[name]}"), name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "__version__", "pomdp"]

@@ -20,10 +20,11 @@ from whiffclock.params import EvaluationSettings, LearningSettings, WorldSetting
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy, require_policy
 from whiffclock.world import reward
-from whiffclock.world.episode import PART, rollout
-from whiffclock.world.loop import modes_of, search
+from whiffclock.world.episode import PART, World, rollout
+from whiffclock.world.loop import SearchWorld, modes_of, search
+from whiffclock.world.robot import RobotSettings
 from whiffclock.world.starts import Starts, make_starts
-from whiffclock.world.worlds import PlumeWorld
+from whiffclock.world.worlds import PlumeWorld, RobotWorld, cells_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -168,14 +169,16 @@ def evaluate(
     settings: EvaluationSettings | None = None,
     starts: Starts | None = None,
     progress: Callable[[int], None] | None = None,
+    robot: RobotSettings | None = None,
 ) -> Evaluation:
     """Search with ``policy`` from every start, without exploration; ``progress`` is called with searches that ended."""
     require_policy(policy)
     world, settings = plume.settle(world), settings or EvaluationSettings()
+    robot = (robot or RobotSettings()).settle(plume)
     horizon = settings.horizon or own_horizon(policy)
     require_fit(policy, world)
     if starts is None:
-        starts = make_starts(plume, threshold, world, settings, horizon)
+        starts = make_starts(plume, threshold, world, settings, horizon).at_speed(robot.stride)
     cut = cut_at(settings.after, plume.field.shape[0])
     n, points = len(starts), starts.later(-cut).points
     arrival, last_whiff, mode_steps = (np.zeros(shape, dtype=np.int32) for shape in (n, (n, 3), (n, policy.modes)))
@@ -184,17 +187,24 @@ def evaluate(
     kernel_world = plume.whiffs(threshold).between(cut).world(world)
     progress = progress or (lambda searches: None)
     side_by_side = min(_SIDE_BY_SIDE, getattr(policy, "at_once", _SIDE_BY_SIDE))
-    at_once = max(1, PART // horizon) if isinstance(policy, TablePolicy) else side_by_side
+    compiled = isinstance(policy, TablePolicy) and not robot.exists
+    at_once = max(1, PART // horizon) if compiled else side_by_side
     for first in range(0, n, at_once):
         some = slice(first, first + at_once)
         part = arrival[some], last_whiff[some], mode_steps[some], occupancy
-        if isinstance(policy, TablePolicy):
+        if isinstance(policy, TablePolicy) and compiled:
             rollout(kernel_world, policy.memory.tables, policy.actions, points[some], horizon, *part)
             progress(len(points[some]))
         else:
-            _rollout_any(PlumeWorld(kernel_world, points[some]), policy, horizon, part, progress)
-    place = plume.fingerprint, plume.environments.name_of(threshold)
-    return Evaluation(policy.name, threshold, starts, settings, horizon, *records, *place)
+            place = world_of(kernel_world, points[some], robot, world.radius)
+            _rollout_any(place, policy, horizon, part, progress, robot)
+    where = plume.fingerprint, plume.environments.name_of(threshold)
+    return Evaluation(policy.name, threshold, starts, settings, horizon, *records, *where)
+
+
+def world_of(world: World, points: np.ndarray, robot: RobotSettings, radius: float) -> SearchWorld:
+    """The world of some searches in a plume, on the grid or as robots."""
+    return RobotWorld(world, points, robot, radius) if robot.exists else PlumeWorld(world, points)
 
 
 def own_horizon(policy: Policy) -> int:
@@ -213,21 +223,28 @@ def require_fit(policy: Policy, world: WorldSettings) -> None:
 
 
 def _rollout_any(
-    world: PlumeWorld, policy: Policy, horizon: int, records: tuple[np.ndarray, ...], progress: Callable[[int], None]
+    world: SearchWorld,
+    policy: Policy,
+    horizon: int,
+    records: tuple[np.ndarray, ...],
+    progress: Callable[[int], None],
+    robot: RobotSettings,
 ) -> None:
-    """The same as the rollout kernel, for any policy."""
+    """The same as the rollout kernel, for any policy; arrivals and last whiffs of robots are counted in snapshots."""
     arrival, last_whiff, mode_steps, occupancy = records
     last_x, last_y, last_step = last_whiff.T
     last_step[:] = -1
     _, length, width = occupancy.shape
-    for moment in search(policy, world, horizon):
-        arrival[moment.arrived] = moment.step
+    decisions = robot.decisions(horizon)
+    for moment in search(policy, world, decisions):
+        time = moment.step * robot.every
+        arrival[moment.arrived] = time
         progress(len(moment.arrived))
-        x, y, _ = moment.position.T
+        x, y = cells_of(moment.position)
         whiff = np.asarray(moment.whiff)
         smelled = moment.search[whiff]
-        last_x[smelled], last_y[smelled], last_step[smelled] = x[whiff], y[whiff], moment.step
-        if moment.step == horizon or not len(moment.search):
+        last_x[smelled], last_y[smelled], last_step[smelled] = x[whiff], y[whiff], time
+        if moment.step == decisions or not len(moment.search):
             break
         mode = modes_of(policy, moment)
         mode_steps[moment.search, mode] += 1

@@ -84,6 +84,11 @@ def _add_cache(made: Any, function: Callable, calls: tuple[str, ...]) -> None:
         made._cache = cache
 
 
+def cache_place(made: Any) -> str:
+    """The folder in which a compiled function is cached."""
+    return getattr(getattr(made, "_cache", None), "cache_path", None) or "none"
+
+
 def without_runtime() -> dict[str, Any]:
     """The option that compiles without Numba's runtime, or none where Numba does not have it.
 

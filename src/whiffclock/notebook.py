@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 from whiffclock.agents import files as policy_files
 from whiffclock.agents.bayes import BeliefPolicy
 from whiffclock.arguments import memory_of, path_of, policies_of, seeds_of, settings_of, taus_of
-from whiffclock.evaluation import Evaluation, own_horizon, require_fit
+from whiffclock.evaluation import Evaluation, own_horizon, require_fit, world_of
 from whiffclock.memory import Memory
 from whiffclock.params import (
     BayesSettings,
@@ -40,9 +40,9 @@ from whiffclock.runs.jobs import Engine, JobFolder, JobMemory, execute, run, thr
 from whiffclock.runs.kinds import Evaluate, Given, Solve, Train
 from whiffclock.runs.programs import program_search, search_programs
 from whiffclock.runs.training import TauScan, with_chosen_tau
+from whiffclock.world.robot import RobotSettings
 from whiffclock.world.starts import one_start
 from whiffclock.world.trajectory import Trajectory, trajectory
-from whiffclock.world.worlds import PlumeWorld
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from whiffclock.paper.profiles import Profile
     from whiffclock.viewer.page import Page
 
+#: Settings of a robot.
+_OF_ROBOTS = RobotSettings.__dataclass_fields__.keys()
 #: A detection threshold: the name of an environment, or a concentration.
 Threshold = str | float
 World = WorldSettings | Mapping[str, Any]
@@ -343,7 +345,8 @@ def evaluate(
     world
         Source radius and starts, as WorldSettings or a dictionary of some of them.
     **settings
-        ``snapshots`` (start times per cell), ``seed``, ``gamma`` and ``horizon`` (longest search).
+        ``snapshots`` (start times per cell), ``seed``, ``gamma`` and ``horizon`` (longest search); and ``speed``,
+        ``cell``, ``frame``, ``turn_rate`` and ``every`` of a robot, as in :func:`search`.
 
     Returns
     -------
@@ -359,11 +362,12 @@ def evaluate(
     >>> 0 < result.mean("f+") <= 1
     True
     """
+    robot = RobotSettings(**{name: settings.pop(name) for name in _OF_ROBOTS & settings.keys()}).settle(plume)
     how, region = EvaluationSettings(**settings), plume.settle(settings_of(WorldSettings, world))
     chosen = [one for _, one in policies_of(policy)]
     thresholds = [threshold_of(plume, threshold, one) for one in chosen]
     pairs = zip(chosen, thresholds, strict=True)
-    tests = [Evaluate(Given.of(one), plume.fingerprint, at, region, how) for one, at in pairs]
+    tests = [Evaluate(Given.of(one), plume.fingerprint, at, region, how, robot=robot) for one, at in pairs]
     with Bar("searches") as bar:
         results = evaluations(tests, plume, JobMemory(), engine_of(None), bar)
     return results if isinstance(policy, list | tuple) else results[0]
@@ -463,6 +467,7 @@ def search(
     *,
     horizon: int | None = None,
     world: World | None = None,
+    **robot: Any,
 ) -> Trajectory:
     """One search, step by step.
 
@@ -477,14 +482,19 @@ def search(
     threshold
         Name or concentration; default: the one that the policy was trained with.
     horizon
-        Largest number of moves; default: that of the policy's training.
+        Largest number of moves; default: that of the policy's training. Of a robot, of snapshots.
     world
         Source radius and starts, as WorldSettings or a dictionary of some of them.
+    **robot
+        Search as a robot, whose move is not a cell: ``speed`` in m/s, ``cell`` (its size in m; default: the plume's),
+        ``frame`` (seconds between snapshots; default: the plume's, or 1), ``turn_rate`` (fastest turn in degrees/s;
+        default: at once) and ``every`` (snapshots per decision; default: 1).
 
     Returns
     -------
     Trajectory
-        x, y, whiff, clock, mode, action and snapshot by step; ``to_xarray()``, ``to_pandas()``.
+        x, y, whiff, clock, mode, action and snapshot by step; ``to_xarray()``, ``to_pandas()``. Of a robot also
+        ``metres`` and ``heading``.
 
     Examples
     --------
@@ -494,10 +504,14 @@ def search(
     Trajectory(... moves from (60, 13), ... whiffs, source ...found)
     >>> found.to_xarray()["clock"].dims
     ('step',)
+    >>> wc.search(wc.cast_and_surge(30), wc.builtin_plume(), (60, 13), "denser", cell=0.1, speed=0.05, turn_rate=90)
+    Trajectory(... moves from (60, 13), ... s, ... whiffs, source ...found)
     """
     region, at = plume.settle(settings_of(WorldSettings, world)), threshold_of(plume, threshold, policy)
+    body = RobotSettings(**robot).settle(plume)
     require_fit(policy, region)
-    place = PlumeWorld(plume.whiffs(at).world(region), one_start(plume, at, region, start))
+    points = one_start(plume, at, region, start)
+    place = world_of(plume.whiffs(at).world(region), points, body, region.radius)
     return trajectory(policy, place, own_horizon(policy) if horizon is None else horizon)
 
 
@@ -506,6 +520,7 @@ def solve_bayes(
     threshold: Threshold,
     *,
     seconds: float | None = None,
+    cpu_seconds: float | None = None,
     backups: int | None = None,
     world: World | None = None,
     **model: Any,
@@ -518,8 +533,8 @@ def solve_bayes(
         The plume whose whiff probabilities the agent knows.
     threshold
         Name of an environment of the plume, such as "sparse", or a concentration.
-    seconds, backups
-        When to stop; default: after 60 seconds. Only a number of backups gives the same agent every time.
+    seconds, cpu_seconds, backups
+        When to stop; default: after 60 seconds of wall time. Only a number of backups gives the same agent every time.
     world
         Source radius and starts, as WorldSettings or a dictionary of some of them.
     **model
@@ -540,13 +555,12 @@ def solve_bayes(
     >>> bayes.made_from["lower"] < bayes.made_from["upper"]
     True
     """
-    if seconds is None and backups is None:
-        seconds = SolverSettings.seconds
-    solver, assumed = SolverSettings(seconds=seconds, backups=backups), BayesSettings(**model)
+    solver = SolverSettings.limited(seconds=seconds, cpu_seconds=cpu_seconds, backups=backups)
+    assumed = BayesSettings(**model)
     region = plume.settle(settings_of(WorldSettings, world))
     job = Solve(plume.fingerprint, threshold_of(plume, threshold), region, assumed, solver)
     with Bar("") as bar:
-        bar.begin("solving", seconds or backups)
+        bar.begin("solving", solver.budget[1])
         return job.solved(plume, solver_report(bar, solver))[0]
 
 

@@ -5,7 +5,8 @@ message is one sentence: what is wrong, and what would be right.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
@@ -24,6 +25,15 @@ def require(condition: bool, sentence: str) -> None:
     """Raise :class:`InputError` with ``sentence`` unless ``condition`` holds."""
     if not condition:
         raise InputError(sentence)
+
+
+@contextmanager
+def needing(extra: str, what: str) -> Iterator[None]:
+    """Around the import of an optional package: if it is missing, the sentence ``what`` goes on with its ``extra``."""
+    try:
+        yield
+    except ImportError as error:
+        raise InputError(f"{what}: pip install 'whiffclock[{extra}]'.") from error
 
 
 #: Limits: whole numbers in kernels and files, other numbers in settings, bytes of one computation or file.

@@ -11,8 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.image import AxesImage
 
+from whiffclock.assays.result import Assay
 from whiffclock.chains import chains
 from whiffclock.drawing import style
+from whiffclock.drawing.assays import MOST, assay_figure
 from whiffclock.drawing.boxes import box
 from whiffclock.drawing.controllers import draw_controller, side_of_picture
 from whiffclock.drawing.film import ACROSS, DOWNWIND, FAINT, Film, concentrations, show_all
@@ -23,6 +25,7 @@ from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.params import require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
+from whiffclock.pomdp.solver import Solution
 from whiffclock.recovery import recovery_moves, recovery_path
 from whiffclock.tracks.beside import groups_of
 from whiffclock.tracks.recoveries import Recoveries
@@ -186,6 +189,34 @@ def plot_controller(policy: TablePolicy, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def plot_assay(result: Assay) -> list[Axes]:
+    """Draw an assay: the recoveries of each agent, in the colours of their histories, and what the history explains.
+
+    Parameters
+    ----------
+    result
+        What :func:`whiffclock.assay` returned.
+
+    Returns
+    -------
+    list of matplotlib.axes.Axes
+        One for each agent, then that of the shares; they are in a new figure.
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> two = {"blank": 20, "histories": {"dense": "5(W B) W", "sparse": "W B30 W"}}
+    >>> axes = wc.plot_assay(wc.assay(two, wc.shipped("clock-sparse")))
+    >>> axes[0].get_title(loc="left")
+    'searched clock: 1 recovery'
+    """
+    import matplotlib.pyplot as plt
+
+    many = f"The assay has {len(result.tested)} agents, and a picture has at most {MOST}."
+    require(len(result.tested) <= MOST, many)
+    return assay_figure(result, plt.figure(layout="constrained")).axes
+
+
 def plot_tracks(
     recoveries: Recoveries | Tracks,
     policies: Sequence[Policy] = (),
@@ -202,6 +233,15 @@ def plot_tracks(
         Policies with a finite-state memory.
     condition
         Only the recoveries in this condition.
+
+
+def plot_convergence(solution: Solution, ax: Axes | None = None) -> Axes:
+    """Draw the bounds of a solver on the value of the initial belief, against time.
+
+    Parameters
+    ----------
+    solution
+        What :func:`whiffclock.pomdp.solve` returned.
     ax
         Axes to draw into; default: new ones.
 
@@ -224,6 +264,32 @@ def plot_tracks(
     found = found if condition is None else found.of(condition)
     require(len(found) > 0, f"There are no recoveries in the condition {condition!r}.")
     draw_recoveries(ax, groups_of(found, policies), found.unit)
+
+
+    >>> import whiffclock as wc
+    >>> heard, unknown = [[0.85, 0.15], [0.15, 0.85]], [[0.5, 0.5], [0.5, 0.5]]
+    >>> T = [[[1, 0], [0, 1]], unknown, unknown]
+    >>> R = [[-1, -1], [-100, 10], [10, -100]]
+    >>> ax = wc.plot_convergence(wc.pomdp.solve(T, [heard, unknown, unknown], R, 0.95, backups=500))
+    >>> ax.get_xlabel()
+    'CPU time (s)'
+    """
+    history = solution.history
+    seconds = [state.cpu_seconds for state in history]
+    lower, upper = ([getattr(state, name) for state in history] for name in ("lower", "upper"))
+    ax = style.given_or_new(ax, 5.0, 3.4)
+    ax.fill_between(seconds, lower, upper, color=style.tint(style.COLOURS["denser"], 0.15), linewidth=0)
+    for values, label in ((upper, "upper bound"), (lower, "lower bound: value of the policy")):
+        ax.plot(
+            seconds,
+            values,
+            color=style.COLOURS["denser"],
+            linestyle="--" if label == "upper bound" else "-",
+            label=label,
+        )
+    ax.set_xlabel("CPU time (s)")
+    ax.set_ylabel("value of the initial belief")
+    ax.legend()
     return ax
 
 

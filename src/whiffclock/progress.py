@@ -129,8 +129,9 @@ def solver_report(bar: Bar, settings: SolverSettings) -> Callable[[Progress], No
     """A callback that shows the solver's bounds, and the share of its time or backups used."""
 
     def show(state: Progress) -> None:
-        done = state.seconds if settings.seconds is not None else state.backups
-        bar.reach(done, f"{state.lower:.4f} to {state.upper:.4f}, {state.vectors} vectors")
+        bar.reach(
+            getattr(state, settings.budget[0]), f"{state.lower:.4f} to {state.upper:.4f}, {state.vectors} vectors"
+        )
 
     return show
 

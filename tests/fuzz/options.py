@@ -47,6 +47,10 @@ evaluation.snapshots = 1
 TRACKS = "fly,t,x_mm,y_mm,whiff\n" + "".join(
     f"{fly},{0.5 * i},{abs(i % 40 - 20)},{fly * (i % 5)},{int(i % 40 == 0)}\n" for fly in (1, 2) for i in range(120)
 )
+ASSAY = """\
+blank = 20
+histories = { dense = "3(W B) W", sparse = "W B9 W" }
+"""
 
 
 def prepare(folder: Path, compile_all: bool = True) -> None:
@@ -57,6 +61,7 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
     (folder / "tiger.pomdp").write_text(TIGER)
     (folder / "sweep.toml").write_text(SWEEP)
     (folder / "tracks.csv").write_text(TRACKS)
+    (folder / "assay.toml").write_text(ASSAY)
     (folder / "empty.npz").touch()
     (folder / "noise.npz").write_bytes(os.urandom(1000))
     (folder / "loop").symlink_to("loop")
@@ -113,9 +118,12 @@ BASES = {
     ("compare",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("recovery",): ("policies", "--out", "made.png"),
     ("tracks",): ("tracks.csv", "--compare", "policies", "--out", "made.png"),
+    ("assay",): ("assay.toml", "policies", "--out", "made"),
     ("study",): ("plume.npz", "--only", "fig1", "--out", "made"),
     ("view",): (*_PLUME, *_OWN, "--out", "made.html", "--no-open"),
     ("info",): (),
+    ("demo",): ("--help",),  # two minutes otherwise
+    ("doctor",): ("--json",),
     ("runs", "list"): ("--store", "runs"),
     ("runs", "show"): ("0", "--store", "runs"),
     ("runs", "export"): ("made", "--store", "runs", *_PLUME),

@@ -28,7 +28,8 @@ from whiffclock.params import BayesSettings, EvaluationSettings, LearningSetting
 from whiffclock.plume.reading.files import write_plume
 from whiffclock.plume.simulate.recipe import SimulationSettings
 from whiffclock.plume.toy import toy_plume
-from whiffclock.pomdp.blocks import BlockModel, to_pieces, worst_value
+from whiffclock.pomdp.blocks import BlockModel, to_pieces
+from whiffclock.pomdp.bounds import worst_value
 from whiffclock.pomdp.files import read_model
 from whiffclock.pomdp.files.policyfile import write_policy
 from whiffclock.pomdp.settings import SolverSettings
@@ -437,8 +438,14 @@ def seeds() -> list[Seed]:
     add("tracks .csv", "a.csv", tracks, texts, lambda d: (d / "a.csv").write_text(TRACKS), weight=2, **other)
     ways = (damage.raw, damage.npy_header)
     for kind in (float, object):
-        named = (*tracks[:1], "a.npy", "--json")
-        add("tracks .npy", "a.npy", named, ways, lambda d, kind=kind: fly_array(d / "a.npy", kind), **other)
+        add(
+            "tracks .npy",
+            "a.npy",
+            ("tracks", "a.npy", "--json"),
+            ways,
+            lambda d, kind=kind: fly_array(d / "a.npy", kind),
+            **other,
+        )
     add(
         "tracks .nc",
         "a.nc",

@@ -13,8 +13,9 @@ import typer
 from whiffclock import __version__
 from whiffclock.cli import app
 from whiffclock.cli import options as opt
-from whiffclock.cli.annotations import OptionSpec, with_options
+from whiffclock.cli.annotations import OptionGroup, OptionSpec, with_options
 from whiffclock.params import EvaluationSettings, InputError, WorldSettings, require
+from whiffclock.world.robot import RobotSettings
 
 if TYPE_CHECKING:
     from whiffclock.evaluation import Evaluation
@@ -34,6 +35,7 @@ def evaluate(
     environment: opt.Environment = None,
     settings: EvaluationSettings,
     world: opt.World,
+    robot: Annotated[RobotSettings, OptionGroup(panel="Robot")],
     records: Annotated[Path | None, "Write the result of every search to this folder.", OptionSpec("DIR")] = None,
     engine: opt.Engine,
     json: opt.AsJson = False,
@@ -53,10 +55,10 @@ def evaluate(
     if records is not None:
         require_writable(records)
     field = plume.open()
-    world = field.settle(world)
+    world, robot = field.settle(world), robot.settle(field)
     tests = list(in_environments(found, field, environment))
     require_sound(plume, field, world, settings, tests)
-    tested = [result for result, _ in evaluated(tests, field, world, settings, engine)]
+    tested = [result for result, _ in evaluated(tests, field, world, settings, engine, robot)]
     if records is not None:
         names = record_names([(path, result.environment) for (path, *_), result in zip(tests, tested, strict=True)])
         for name, (_, policy, _), result in zip(names, tests, tested, strict=True):
@@ -101,13 +103,15 @@ def evaluated(
     world: WorldSettings,
     settings: EvaluationSettings,
     engine: EngineSettings,
+    robot: RobotSettings | None = None,
 ) -> list[tuple[Evaluation, float]]:
     """Search from every start with policies, each with a name, at a threshold; and microseconds per decision."""
     from whiffclock.runs.comparison import evaluations
     from whiffclock.runs.jobs import Account, JobMemory
     from whiffclock.runs.kinds import Evaluate, Given
 
-    jobs = [Evaluate(Given.of(policy), field.fingerprint, at, world, settings) for _, policy, at in tests]
+    body, where = robot or RobotSettings(), field.fingerprint
+    jobs = [Evaluate(Given.of(policy), where, at, world, settings, robot=body) for _, policy, at in tests]
     account = Account()
     with engine.open(opt.say) as pool, opt.job_bar(None, "searches") as bar:
         results = evaluations(jobs, field, JobMemory(), pool, bar, account)

@@ -9,9 +9,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from whiffclock.formatting import plainly
 
-_ORDER = "reproduce study view report claims data readings train optimize sweep run plot solve evaluate simulate toy"
-_ORDER += " fetch check inspect compare recovery tracks leaderboard calibrate list show export prune bayes pomdp"
-_ORDER += " plume runs info"
+_ORDER = "demo reproduce study view report claims data readings train optimize sweep run plot solve evaluate simulate"
+_ORDER += " toy fetch check inspect compare recovery assay tracks leaderboard calibrate list show export prune"
+_ORDER += " bayes pomdp plume runs info doctor"
 #: Commands of version 0.1 that have another name now.
 _RENAMED = {"standin": "toy"}
 
@@ -80,9 +80,9 @@ class RunGroup(CommandGroup):
 class App(typer.Typer):
     """The application or a group of its commands."""
 
-    def __init__(self, cls: type[CommandGroup] = CommandGroup, **options: Any) -> None:
+    def __init__(self, cls: type[CommandGroup] = CommandGroup, no_args_is_help: bool = True, **options: Any) -> None:
         plain: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
-        super().__init__(cls=cls, no_args_is_help=True, **plain, **options)
+        super().__init__(cls=cls, no_args_is_help=no_args_is_help, **plain, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Any:
         """A decorator that registers a command."""

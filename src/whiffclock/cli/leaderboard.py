@@ -1,7 +1,7 @@
 """``whiffclock leaderboard``: all agents, and yours, on the same searches."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -10,6 +10,9 @@ from whiffclock.cli import options as opt
 from whiffclock.cli.annotations import OptionSpec, with_options
 from whiffclock.cli.evaluation import warn_other_plume
 from whiffclock.params import EvaluationSettings, require
+
+if TYPE_CHECKING:
+    from whiffclock.plume import Plume
 
 
 @app.command()
@@ -26,6 +29,9 @@ def leaderboard(
         list[Path] | None, "Test in another plume file, too; may be repeated.", OptionSpec("FILE")
     ] = None,
     only: Annotated[bool, "Only the policies that are named, without the agents of whiffclock."] = False,
+    no_others: Annotated[
+        bool, "Leave out the two further records, which are simulated once, and the windy cases."
+    ] = False,
     engine: opt.Engine,
     json: opt.AsJson = False,
 ) -> None:
@@ -39,13 +45,13 @@ def leaderboard(
     from dataclasses import asdict
 
     from whiffclock.disk import require_writable, write_whole
-    from whiffclock.drawing.leaderboard import board, picture
+    from whiffclock.drawing.leaderboard import board, picture, windy_board
     from whiffclock.drawing.pictures import arranged, write_picture
     from whiffclock.formatting import nan_to_null
     from whiffclock.netcdf import write_dataset
     from whiffclock.runs.comparison import find_policies
     from whiffclock.runs.jobs import JobFolder
-    from whiffclock.runs.leaderboard import SIZES, SUITE, Entrant, lines, our_entrants, scores
+    from whiffclock.runs.leaderboard import SIZES, SUITE, YOURS, Entrant, lines, our_entrants, scores, windy_scores
 
     require(profile in SIZES, f"The profile is {profile!r}; it must be {' or '.join(SIZES)}.")
     named = find_policies(policies) if policies else []
@@ -53,18 +59,22 @@ def leaderboard(
     require_writable(out)
     field = plume.open()
     first, second = field.split()
-    places = {"second half": second} | {path.name: opt.read_plume(path, plume.reading) for path in record or []}
-    require(len(places) == 1 + len(record or []), "Two of the records have the same file name.")
+    added = {path.name: opt.read_plume(path, plume.reading) for path in record or []}
+    require(len(added) == len(record or []), "Two of the records have the same file name.")
     size, store = SIZES[profile], JobFolder(out / "runs")
     own = []
     for word, policy in named:
         made_for = None if policy.threshold is None else field.environments.name_of(policy.threshold)
         trained = made_for if made_for in field.environments else ""
         label = policy.name if word.suffix != ".npz" else f"{policy.name} ({word.parent.name}/{word.stem})"
-        own.append(Entrant(label, policy, trained or "", "yours", word=str(word)))
+        own.append(Entrant(label, policy, trained or "", YOURS, word=str(word)))
+    simulated = {} if no_others or plume.plume else simulated_records(out / "records")
+    places = {"second half": second} | simulated | added
     with engine.open(opt.say) as pool, opt.job_bar(out, "searches") as bar:
         entrants = own if only else [*own, *our_entrants(first, size, store, pool, bar)]
         data = scores(entrants, places, size, store, pool, bar)
+        if not no_others:
+            data = data.merge(windy_scores(entrants, not only, first, size, store, pool, bar))
     data.attrs["profile"], ranked = profile, lines(data)
     write_dataset(out / "leaderboard.nc", data)
     table = data[["mean", "error"]].to_dataframe().reset_index().join(
@@ -82,5 +92,24 @@ def leaderboard(
         f"microseconds per decision. Profile {profile}."
     )
     opt.out.print(board(ranked, SUITE, caption))
+    if data.sizes.get("windy_agent"):
+        opt.out.print(windy_board(data))
     warn_other_plume(second, [one for _, one in named if "optimize" not in one.made_from], EvaluationSettings())
     opt.say(f"Data and picture: {out}/leaderboard.nc, .csv, .png")
+
+
+def simulated_records(folder: Path) -> dict[str, "Plume"]:
+    """The two further records of the suite by name, from files in a folder, where they are made if they are missing."""
+    from whiffclock.cli.plume.make import make_record
+    from whiffclock.plume.reading.files import read_plume
+    from whiffclock.plume.simulate.recipe import SimulationSettings
+    from whiffclock.runs.leaderboard import OTHER_SEEDS
+
+    paths = {f"seed {seed}": folder / f"simulated-seed{seed}.npz" for seed in OTHER_SEEDS}
+    if missing := sum(not path.exists() for path in paths.values()):
+        cost = f"{missing} further records are simulated first, once, each in about five minutes of one core"
+        opt.say(f"{cost}; --no-others leaves them out.")
+    for seed, path in zip(OTHER_SEEDS, paths.values(), strict=True):
+        if not path.exists():
+            make_record(path, SimulationSettings(seed=seed))
+    return {name: read_plume(path) for name, path in paths.items()}

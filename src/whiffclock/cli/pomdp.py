@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pomdp_app = App(help="Solve POMDPs from .pomdp and .pomdpx files with SARSOP.")
 app.add_typer(pomdp_app, name="pomdp")
 
-_SECONDS = OptionSpec(note=" Default: 60, or no limit with --backups.", optional=True)
+_SECONDS = OptionSpec(note=" Default: 60, or no limit with --cpu-seconds or --backups.", optional=True)
 Solver = Annotated[SolverSettings, OptionGroup({"seconds": _SECONDS})]
 
 
@@ -47,7 +47,8 @@ def solve(
 
     Example: whiffclock pomdp solve Tiger.pomdp --seconds 10 --out tiger.policy
     """
-    from whiffclock.pomdp.blocks import BlockModel, from_pieces, to_pieces, worst_value
+    from whiffclock.pomdp.blocks import BlockModel, from_pieces, to_pieces
+    from whiffclock.pomdp.bounds import worst_value
     from whiffclock.pomdp.files import read_model
     from whiffclock.pomdp.files.policyfile import read_policy, write_policy
     from whiffclock.pomdp.solver import solve as solve_model
@@ -67,22 +68,27 @@ def solve(
     shape = {"states": len(tables.states), "actions": len(tables.actions), "observations": len(tables.observations)}
     size = {"blocks": model.n_blocks, "model_megabytes": model.megabytes}
     facts = {"file": str(file), **shape, **size, **solution.to_dict()}
-    opt.show(facts, json, ",.6g", untabled="loose_first_bounds")
+    show(facts, solution, json)
     if out is not None:
         opt.say(f"Policy: {out}")
 
 
+def show(facts: dict[str, Any], solution: "Solution", json: bool) -> None:
+    """Print the facts of a solution as a table, or with the bounds over time as JSON."""
+    history = {"history": [asdict(state) for state in solution.history]} if json else {}
+    opt.show(facts | history, json, ",.6g", untabled="loose_first_bounds")
+
+
 def with_budget(settings: SolverSettings) -> SolverSettings:
     """The settings, with the default time limit if there is no limit."""
-    limited = settings.seconds is not None or settings.backups is not None
-    return settings if limited else replace(settings, seconds=SolverSettings.seconds)
+    return SolverSettings.limited(**settings.to_dict())
 
 
 @contextmanager
 def solving(what: str, settings: SolverSettings) -> Iterator["Report"]:
     """Progress of a solver: a function that shows both bounds and the share of the budget used."""
     with opt.progress_bar("") as bar:
-        bar.begin(f"solving {what}", settings.seconds or settings.backups)
+        bar.begin(f"solving {what}", settings.budget[1])
         yield solver_report(bar, settings)
 
 
@@ -91,8 +97,9 @@ def explain(solution: "Solution", settings: SolverSettings) -> None:
     if solution.ended == "interrupted":
         opt.say("whiffclock: stopped; the policy found so far is kept.")
     if solution.loose_first_bounds:
-        limit = f"the time limit of {settings.seconds:g} s"
-        opt.say(f"whiffclock: the initial bounds are loose ({limit}), but valid. --seconds sets the limit.")
+        name, limit = settings.budget
+        loose = f"the time limit of {limit:g} s"
+        opt.say(f"whiffclock: the initial bounds are loose ({loose}), but valid. --{name.replace('_', '-')} sets it.")
     if solution.ended == "memory is full":
-        limit = f"the memory limit of {settings.megabytes:g} MB was reached after {solution.seconds:.0f} s"
-        opt.say(f"whiffclock: {limit}; the policy found so far is kept. --megabytes sets the limit.")
+        full = f"the memory limit of {settings.megabytes:g} MB was reached after {solution.seconds:.0f} s"
+        opt.say(f"whiffclock: {full}; the policy found so far is kept. --megabytes sets the limit.")

@@ -18,6 +18,7 @@ from whiffclock.drawing import style
 from whiffclock.drawing.plane import borders, draw_cells
 from whiffclock.path_metrics import RETURN_BEGINS, SURGE_ENDS
 from whiffclock.plume import Plume
+from whiffclock.world.moves import DISPLACEMENT
 from whiffclock.world.trajectory import Trajectory
 
 #: Phases of recovery, by their number.
@@ -51,7 +52,8 @@ def phases(path: np.ndarray) -> np.ndarray:
 def phases_of(trajectory: Trajectory) -> np.ndarray:
     """The phase of every move of a search; its clock starts again at every whiff."""
     cuts = np.unique([0, *np.flatnonzero(trajectory.whiff), trajectory.moves])
-    parts = [phases(trajectory.position[a : b + 1]) for a, b in pairwise(cuts)]
+    path = np.append([[0, 0]], DISPLACEMENT[trajectory.action[:-1]].cumsum(axis=0), axis=0)  # robots move otherwise
+    parts = [phases(path[a : b + 1]) for a, b in pairwise(cuts)]
     return np.concatenate([np.zeros(0, int), *parts])
 
 

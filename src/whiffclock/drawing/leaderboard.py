@@ -6,10 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from whiffclock.drawing.tables import add_row, plain_table
 from whiffclock.formatting import short
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.figure import Figure
     from rich.table import Table
 
@@ -29,6 +32,24 @@ def board(lines: Sequence[Line], suite: int, caption: str) -> Table:
         rewards += [_number(line.others, ".3f")] if others else []
         rest = [f"{line.arrival:.3f}", f"{line.failed:.1%}", _number(line.bits, ",.0f"), f"{line.microseconds:.3g}"]
         add_row(table, line.agent, *rewards, *rest, line.training)
+    return table
+
+
+def windy_board(data: xr.Dataset) -> Table:
+    """The windy cases: moves until the source is found, and how often it is."""
+    cases = data["case"].values.tolist()
+    caption = (
+        "Moves until the source is found, mean over the searches that found it, and their share. Independent whiffs; "
+        "cases of Loisy and Heinonen, Eur. Phys. J. E 46:17 (2023), without the walls of their domain."
+    )
+    table = plain_table("Windy cases", caption, "agent", *(name for case in cases for name in (case, "found")))
+    order = np.argsort(-np.round(data["windy_found"].mean("case").values, 2), kind="stable")
+    for one in (data.isel(windy_agent=i) for i in order.tolist()):
+        cells = []
+        for case in cases:
+            moves, error, found = (float(one[f"windy_{name}"].sel(case=case)) for name in ("moves", "error", "found"))
+            cells += [f"{moves:.1f} ±{short(error, 1)}" if found else "", f"{found:.1%}"]
+        add_row(table, str(one["windy_agent"].values), *cells)
     return table
 
 

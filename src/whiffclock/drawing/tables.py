@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN = ("G", "T_min/T", "f+")
 #: Columns of a table of recoveries, with the metrics of geometry in them.
-_RECOVERY = {
+RECOVERY_COLUMNS = {
     "surge": "surge_length",
     "cast": "cast_width",
     "upwind": "upwind_search",
@@ -99,13 +99,15 @@ def recovery_table(recoveries: Sequence[Recovery], caption: str) -> Table:
     about = "Lengths in cells; starts: moves before the downwind return."
     about += " Below a median: range, and how many never return." * several
     table = plain_table(
-        "Geometry of recovery paths", f"{about}\n{caption}", "environment", "agent", "n", "moves", *_RECOVERY
+        "Geometry of recovery paths", f"{about}\n{caption}", "environment", "agent", "n", "moves", *RECOVERY_COLUMNS
     )
     table.columns[0].no_wrap = table.columns[1].no_wrap = False
     before = ""
     for (environment, agent, mode), ones in groups.items():
         shapes = [one.geometry for one in ones]
-        cells = (median_over_range([getattr(shape, metric) for shape in shapes]) for metric in _RECOVERY.values())
+        cells = (
+            median_over_range([getattr(shape, metric) for shape in shapes]) for metric in RECOVERY_COLUMNS.values()
+        )
         moves = median_over_range([one.moves for one in ones])
         place, before = environment if environment != before else "", environment
         add_row(table, place, " ".join(filter(None, (agent, mode))), str(len(ones)), moves, *cells)

@@ -9,7 +9,6 @@ variables, these are seen before the first action, as in the reference solver: t
 (:attr:`BlockModel.looks_first`).
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -20,6 +19,7 @@ import numpy as np
 from whiffclock.params import require, require_memory
 from whiffclock.pomdp.alpha import merge_classes, spread_block
 from whiffclock.pomdp.bounds import BlockUpper, BlockVectors, Joint
+from whiffclock.pomdp.deadline import NEVER, Deadline
 from whiffclock.pomdp.model import Edges, Spread, Vectors
 from whiffclock.pomdp.tabular import PartialVector, TabularModel, outcomes, ranges
 
@@ -126,10 +126,10 @@ class BlockModel:
         target = int(self.edges(spread.belief.block).block[edge])
         return BlockBelief(target, spread.children[edge, : len(self.states[target])])
 
-    def vectors(self, until: float = math.inf) -> BlockVectors:
+    def vectors(self, until: Deadline = NEVER) -> BlockVectors:
         return BlockVectors(self, until)
 
-    def upper(self, until: float = math.inf) -> BlockUpper:
+    def upper(self, until: Deadline = NEVER) -> BlockUpper:
         return BlockUpper(self, until)
 
     def _steps(self, own: np.ndarray) -> Block:
@@ -207,11 +207,6 @@ def closed_classes(joint: Joint, n_actions: int, seeds: list[np.ndarray], *, mer
     home = np.full(n, -1)
     home[reached] = np.unique(root[reached], return_inverse=True)[1]
     return home
-
-
-def worst_value(model: BlockModel) -> float:
-    """A lower bound on the value of every policy."""
-    return float(model.tables.reward.min()) / (1 - model.discount)
 
 
 def to_pieces(model: BlockModel, vectors: Vectors) -> list[PartialVector]:

@@ -2,7 +2,12 @@
 
 Lower: alpha vectors, at first those of the blind policies that repeat one action for ever. Upper: at first
 the fast informed bound (Hauskrecht 2000), which is never above the fully observed problem's; then the
-sawtooth interpolation between beliefs whose bound is known to be lower.
+sawtooth interpolation between beliefs whose bound is known to be lower. The corners of the sawtooth, the bounds of
+the certain states, are lowered as well. With w a lower bound on the value of any policy,
+
+    V(e_s) <= (V(b) - (1 - b(s)) w) / b(s)    for every belief b,
+
+since the policy that is best at e_s has a vector. This says something where b is nearly certain.
 
 The first bounds are fixed points v = Hv of monotone operators with H(v + c) = Hv + discount * c. So, for any v,
 v + min(Hv - v) / (1 - discount) is below the fixed point and v + max(Hv - v) / (1 - discount) above it (MacQueen 1966):
@@ -11,9 +16,7 @@ they are bounds however early the iteration ends.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
-from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +24,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from whiffclock.pomdp.alpha import back_up_block, informed_sweep, lower_children, observed_sweep
+from whiffclock.pomdp.deadline import NEVER, Deadline
 from whiffclock.pomdp.model import Spread, grown
 
 if TYPE_CHECKING:
@@ -34,6 +38,8 @@ _ROUNDS, _NEARER = 100, 0.1
 _SLOWEST_SOLUTION, _SLOWEST_STEP = 1e-10, 4e-9
 #: A point is learned where it lowers the interpolation by at least this share of the tooth's depth.
 _WORTHWHILE = 1e-3
+#: A corner is lowered by at least this share of its height above the worst value: all is compared again afterwards.
+_CORNER = 1e-4
 
 
 class Joint(NamedTuple):
@@ -48,7 +54,7 @@ class Joint(NamedTuple):
     chance: np.ndarray
 
 
-def blind_policies(model: BlockModel, until: float = math.inf) -> np.ndarray:
+def blind_policies(model: BlockModel, until: Deadline = NEVER) -> np.ndarray:
     """Value of repeating each action for ever, float64[action, state], from below; looser if time is up."""
     tables, gamma = model.tables, model.discount
     values = np.empty(tables.reward.shape)
@@ -58,7 +64,7 @@ def blind_policies(model: BlockModel, until: float = math.inf) -> np.ndarray:
     return values
 
 
-def fully_observed(model: BlockModel, until: float = math.inf) -> np.ndarray:
+def fully_observed(model: BlockModel, until: Deadline = NEVER) -> np.ndarray:
     """Upper bounds Q, float64[action, state]: all is known from the next step on.
 
     By sweeps over all states, then by policy iteration.
@@ -69,12 +75,12 @@ def fully_observed(model: BlockModel, until: float = math.inf) -> np.ndarray:
     reward = np.ascontiguousarray(tables.reward)
     for i in range(_SWEEPS):
         change = observed_sweep(step.indptr, step.indices, step.data, reward, gamma, value, i % 2 == 1)
-        if change < accuracy * (1 - gamma) or perf_counter() > until:
+        if change < accuracy * (1 - gamma) or until.passed():
             break
     for _ in range(_ROUNDS):
         q = tables.reward + gamma * (step @ value).reshape(tables.reward.shape)
         change = q.max(axis=0) - value
-        if (error := _error(change, gamma)) < accuracy or perf_counter() > until:
+        if (error := _error(change, gamma)) < accuracy or until.passed():
             break
         chosen = q.argmax(axis=0)
         rule = step[chosen * n + np.arange(n)], tables.reward[chosen, np.arange(n)]
@@ -82,14 +88,14 @@ def fully_observed(model: BlockModel, until: float = math.inf) -> np.ndarray:
     return q + gamma * change.max() / (1 - gamma)
 
 
-def fast_informed_bound(model: BlockModel, until: float = math.inf) -> np.ndarray:
+def fast_informed_bound(model: BlockModel, until: Deadline = NEVER) -> np.ndarray:
     """Upper bounds Q, float64[state, action]: the next action knows the observation; looser if time is up."""
     tables, gamma, joint = model.tables, model.discount, model.joint
     bound = np.ascontiguousarray(fully_observed(model, until).T)
     reward, sums = np.ascontiguousarray(tables.reward), np.empty(model.n_actions)
     sweep = _SLOWEST_STEP * len(joint.chance) * model.n_actions
     for _ in range(_sweeps(bound.size)):
-        if perf_counter() + sweep > until:
+        if until.passed(sweep):
             return bound
         if informed_sweep(*joint, reward, gamma, sums, bound) < _accuracy(reward) * (1 - gamma):
             return bound
@@ -98,7 +104,9 @@ def fast_informed_bound(model: BlockModel, until: float = math.inf) -> np.ndarra
     return np.minimum(bound, _informed_by_rules(joint, reward, gamma, bound, until))
 
 
-def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np.ndarray, until: float) -> np.ndarray:
+def _informed_by_rules(
+    joint: Joint, reward: np.ndarray, gamma: float, bound: np.ndarray, until: Deadline
+) -> np.ndarray:
     """The fast informed bound by policy iteration: a rule says which action follows each observation."""
     n, rules = len(bound), np.ones(len(joint.chance), dtype=bool)
     row = np.repeat(np.arange(reward.size), np.diff(joint.start))
@@ -109,7 +117,7 @@ def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np
         following = np.bincount(row[first], sums.max(axis=1), minlength=bound.size).reshape(reward.shape)
         better = (reward + gamma * following).T
         change = better - bound
-        if _error(change, gamma) < _accuracy(reward) or perf_counter() > until:
+        if _error(change, gamma) < _accuracy(reward) or until.passed():
             break
         column = sums.argmax(axis=1)[rule] * n + joint.following
         step = sp.csr_array((joint.chance, (row, column)), shape=(bound.size,) * 2)
@@ -117,12 +125,17 @@ def _informed_by_rules(joint: Joint, reward: np.ndarray, gamma: float, bound: np
     return better + gamma * change.max() / (1 - gamma)
 
 
+def worst_value(model: BlockModel) -> float:
+    """A lower bound on the value of every policy."""
+    return float(model.tables.reward.min()) / (1 - model.discount)
+
+
 def fixed_rule(
     step: sp.csr_array,
     reward: np.ndarray,
     gamma: float,
     value: np.ndarray,
-    until: float = math.inf,
+    until: Deadline = NEVER,
     accuracy: float | None = None,
 ) -> np.ndarray:
     """Solve value = reward + gamma * step @ value from a guess, by sweeps; where these are slow, directly."""
@@ -132,9 +145,9 @@ def fixed_rule(
         if _error(change, gamma) < accuracy:
             return value + change.mean() / (1 - gamma)
         value = value + change
-        if perf_counter() > until:
+        if until.passed():
             return value
-    if len(value) > _LARGEST or perf_counter() + _SLOWEST_SOLUTION * len(value) ** 3 > until:
+    if len(value) > _LARGEST or until.passed(_SLOWEST_SOLUTION * len(value) ** 3):
         return value
     matrix = sp.csc_array(sp.eye_array(len(value)) - gamma * step)
     if matrix.nnz > matrix.shape[0] ** 2 // 10:
@@ -159,7 +172,7 @@ def _accuracy(reward: np.ndarray) -> float:
 class BlockVectors:
     """Alpha vectors, a matrix per block."""
 
-    def __init__(self, model: BlockModel, until: float = math.inf) -> None:
+    def __init__(self, model: BlockModel, until: Deadline = NEVER) -> None:
         self._model = model
         blind = blind_policies(model, until)
         self._matrix = [blind[:, states] for states in model.states]
@@ -233,11 +246,15 @@ class BlockVectors:
 
 
 class BlockUpper:
-    """The fast informed bound, and a sawtooth on it."""
+    """The fast informed bound, and a sawtooth on it.
+
+    ``_log`` has the points of each block in the order in which they were learned, and ``_log_stamp`` when; both begin
+    again whenever a corner is lowered, at ``_lowered``, since that changes all teeth.
+    """
 
     interpolates = True
 
-    def __init__(self, model: BlockModel, until: float = math.inf) -> None:
+    def __init__(self, model: BlockModel, until: Deadline = NEVER) -> None:
         self._model = model
         informed = fast_informed_bound(model, until).T
         self._informed = [np.ascontiguousarray(informed[:, states]) for states in model.states]
@@ -249,8 +266,10 @@ class BlockUpper:
         self.bytes = 0
         self._used = [0 for _ in model.states]
         self._known: dict[bytes, int] = {}
-        self._log: list[list[int]] = [[] for _ in model.states]  # points in the order in which they were learned
+        self._log: list[list[int]] = [[] for _ in model.states]
         self._log_stamp: list[list[int]] = [[] for _ in model.states]
+        self._lowered = [0 for _ in model.states]
+        self._worst = worst_value(model)
         self.stamp = 0
 
     def states(self, block: int) -> np.ndarray:
@@ -266,22 +285,23 @@ class BlockUpper:
     def children(self, spread: Spread, since: int, upper: np.ndarray, action: int | None = None) -> None:
         block = self._model.block(spread.belief.block)
         for to, edges in block.groups:
-            which = self._learned_since(to, since)
-            if since >= 0 and not len(which):
+            which, fresh = self._learned_since(to, since), since < self._lowered[to]
+            if not fresh and not len(which):
                 continue
             happen = spread.probability[edges] > 0
             if action is not None:
                 happen &= block.edges.action[edges] == action
             first, points = (self._informed[to], self._corner[to]), (self._points[to], self._depth[to])
-            lower_children(spread.children, edges[happen], *first, *points, which, since < 0, upper)
+            lower_children(spread.children, edges[happen], *first, *points, which, fresh, upper)
 
     def _learned_since(self, k: int, since: int) -> np.ndarray:
-        if since <= 0:
+        if since <= 0 or since < self._lowered[k]:
             return np.arange(0 if since < 0 else self._used[k])
         return np.array(self._log[k][bisect_right(self._log_stamp[k], since) :], dtype=np.int64)
 
     def learn(self, belief: BlockBelief, value: float) -> None:
         k = belief.block
+        self._lower_corner(k, belief.weights, value)
         depth = value - float(self._corner[k] @ belief.weights)
         if depth >= 0:
             return
@@ -303,3 +323,20 @@ class BlockUpper:
         self.stamp += 1
         self._log[k].append(i)
         self._log_stamp[k].append(self.stamp)
+
+    def _lower_corner(self, k: int, weights: np.ndarray, value: float) -> None:
+        """Lower the corner of a block at the likeliest state of a belief with this value, if that is worthwhile.
+
+        The values of all points stay; their depths are measured from the new corner.
+        """
+        corner, s = self._corner[k], int(weights.argmax())
+        weight = float(weights[s])
+        drop = float(corner[s]) - (value - (1 - weight) * self._worst) / weight
+        if drop <= _CORNER * (float(corner[s]) - self._worst):
+            return
+        corner[s] -= drop
+        np.minimum(self._informed[k][:, s], corner[s], out=self._informed[k][:, s])
+        self._depth[k][: self._used[k]] += drop * self._points[k][: self._used[k], s]
+        self._log[k], self._log_stamp[k] = [], []
+        self.stamp += 1
+        self._lowered[k] = self.stamp

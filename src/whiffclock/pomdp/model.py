@@ -13,7 +13,7 @@ Model
     ``root()``: the initial belief. ``edges(block)``: the possible steps. ``spread(belief)``: all its children;
     ``child(spread, edge)``: one of them as a belief of its own. ``key(belief)``: equal for beliefs that differ by
     rounding only, or None where two histories hardly ever lead to the same. ``vectors(until)``, ``upper(until)``:
-    first bounds, looser ones if ``time.perf_counter()`` is ``until`` before they are solved.
+    first bounds, looser ones if the deadline ``until`` has passed before they are solved.
 Vectors, the lower bound: alpha vectors, numbered within their block
     ``array(block)``, ``actions(block)``: all vectors [vector, state], and their actions. ``add(block, vector,
     action)`` returns the new vector's number; so does ``back_up(spread, action, pick)``, which adds the vector of an

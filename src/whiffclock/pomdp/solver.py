@@ -6,7 +6,6 @@ is the value of a policy that can be executed, the upper bound limits how much b
 both hold at all times.
 """
 
-import math
 import signal
 import threading
 import time
@@ -19,8 +18,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from whiffclock.pomdp.backup import back_up_lower, back_up_upper
+from whiffclock.pomdp.deadline import Deadline
 from whiffclock.pomdp.model import Model, Vectors
-from whiffclock.pomdp.prune import prune
+from whiffclock.pomdp.prune import prune, thin
 from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.pomdp.start import Start, add_start, require_in_order
@@ -49,6 +49,7 @@ class Progress:
     backups: int
     nodes: int
     seconds: float
+    cpu_seconds: float
     megabytes: float
 
 
@@ -90,12 +91,12 @@ def solve(
 
 class _Run:
     def __init__(self, model: Model, settings: SolverSettings, start: Start) -> None:
-        self.settings, self.clock = settings, time.perf_counter()
-        seconds = math.inf if settings.seconds is None else settings.seconds
-        self.end = self.clock + seconds
-        self.model, self.vectors = model, model.vectors(self.clock + _FIRST_LOWER * seconds)
-        self.bound = model.upper(self.clock + _FIRST * seconds)
-        self.loose_first_bounds = self._elapsed() > _FIRST * seconds
+        self.settings, self.clock, self.cpu_clock = settings, time.perf_counter(), time.thread_time()
+        self.end = Deadline.after(settings.seconds, settings.cpu_seconds)
+        first_lower, first = self.end.part(_FIRST_LOWER), self.end.part(_FIRST)
+        self.model, self.vectors = model, model.vectors(first_lower)
+        self.bound = model.upper(first)
+        self.loose_first_bounds = first.passed()
         add_start(model, self.vectors, self.bound, start)
         self.tree = Tree(model, self.vectors, self.bound, self.end)
         self.rng = np.random.default_rng(settings.seed)
@@ -117,6 +118,8 @@ class _Run:
             if self._elapsed() - self.history[-1].seconds > 0.1:
                 progress(self._record())
         prune(self.tree)
+        if self.bound.interpolates:
+            thin(self.tree)
         progress(last := self._record())
         found = last.lower, last.upper, last.backups, last.seconds
         return Solution(self.model, self.vectors, *found, ended, self.loose_first_bounds, self.history)
@@ -141,7 +144,7 @@ class _Run:
             return "interrupted"
         if self.tree.upper[0] - self.tree.lower[0] <= settings.gap:
             return "gap reached"
-        if settings.seconds is not None and self._elapsed() >= settings.seconds:
+        if self.end.passed():
             return "time is up"
         if settings.backups is not None and sum(self.backups.values()) >= settings.backups:
             return "backups done"
@@ -155,7 +158,8 @@ class _Run:
 
     def _record(self) -> Progress:
         lower, upper, total = float(self.tree.lower[0]), float(self.tree.upper[0]), sum(self.backups.values())
-        state = Progress(lower, upper, len(self.vectors), total, self.tree.size, self._elapsed(), self._megabytes())
+        used = self._elapsed(), time.thread_time() - self.cpu_clock, self._megabytes()
+        state = Progress(lower, upper, len(self.vectors), total, self.tree.size, *used)
         self.history.append(state)
         return state
 

@@ -7,11 +7,11 @@ a million nodes fit into a few hundred megabytes.
 
 import math
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from whiffclock.pomdp.deadline import NEVER, Deadline
 from whiffclock.pomdp.model import Model, Spread, Upper, Vectors, grown
 
 #: No walk is longer, and where beliefs learn from each other, none that plays the policy is longer than ``_PLAYED``:
@@ -24,11 +24,11 @@ class Tree:
 
     ``seen_vectors`` and ``seen_upper`` say up to which stamp a node's edges were compared with vectors, and each
     action's edges with what the upper bound has learned. An edge without a node has the ``child`` -1. ``depth`` is the
-    number of steps after which a reward counts a hundredth, or the most that is allowed; ``end`` the time, by
-    ``time.perf_counter()``, when walks must come to an end.
+    number of steps after which a reward counts a hundredth, or the most that is allowed; ``end`` says when
+    walks must come to an end.
     """
 
-    def __init__(self, model: Model, vectors: Vectors, upper: Upper, end: float = math.inf) -> None:
+    def __init__(self, model: Model, vectors: Vectors, upper: Upper, end: Deadline = NEVER) -> None:
         self.model, self.vectors, self.bound, self.end = model, vectors, upper, end
         self.size = self.edges_used = 0
         longest = _PLAYED if upper.interpolates else DEEPEST
@@ -52,13 +52,11 @@ class Tree:
 
     def late(self) -> bool:
         """Whether time is up."""
-        return perf_counter() > self.end
+        return self.end.passed()
 
     def turning(self) -> Callable[[], bool]:
         """Says when a walk that begins now must turn back; backing up takes the other two thirds of the time."""
-        now = perf_counter()
-        turn = now + (self.end - now) / 3
-        return lambda: perf_counter() > turn
+        return self.end.part(1 / 3).passed
 
     def gamma(self, node: int) -> float:
         """Discount of the step that leaves a node."""

@@ -41,6 +41,7 @@ from whiffclock.pomdp.start import Start
 from whiffclock.recovery import Branches, BranchSettings, forced_blanks
 from whiffclock.runs.jobs import NOT_IN_KEY, SEARCHES_PER_SECOND, Arrays, Job, Tick, require_plume
 from whiffclock.runs.store import damaged_record
+from whiffclock.world.robot import RobotSettings
 from whiffclock.world.starts import Starts, make_starts, sample
 
 # Approximate cost on one core, in searches.
@@ -197,6 +198,7 @@ class Evaluate(Job):
     world: WorldSettings
     settings: EvaluationSettings
     sampled: int | None = None
+    robot: RobotSettings = field(default_factory=RobotSettings)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -218,11 +220,12 @@ class Evaluate(Job):
     def starts(self, plume: Plume) -> Starts:
         """Where the searches start."""
         require_plume(self, plume)
-        key = (self.plume, self.threshold, self.world, self.settings, self.sampled)
+        key = (self.plume, self.threshold, self.world, self.settings, self.sampled, self.robot.stride)
         starts = _STARTS.get(key)
         if starts is None:
             starts = make_starts(plume, self.threshold, self.world, self.settings, self.horizon)
             starts = starts if self.sampled is None else starts.take(sample(starts, self.sampled))
+            starts = starts.at_speed(self.robot.stride)
             if len(_STARTS) > 64:
                 _STARTS.clear()
             _STARTS[key] = starts
@@ -232,7 +235,7 @@ class Evaluate(Job):
         starts = self.starts(plume)
         each = self.cost(plume) // len(starts)
         how = self.threshold, self.world, self.settings, starts
-        found = evaluate(needed["policy"], plume, *how, lambda searches: tick(searches * each))
+        found = evaluate(needed["policy"], plume, *how, lambda searches: tick(searches * each), self.robot)
         return replace(found, policy=self.agent)
 
     def pack(self, result: Evaluation) -> Arrays:
@@ -299,7 +302,7 @@ class Solve(Job):
         settings = {name: getattr(self, name) for name in names}
         made_from = {name: one.to_dict() if isinstance(one, Settings) else one for name, one in settings.items()}
         made_from |= {"plume_origin": plume.origin, "environment": plume.environments.name_of(self.threshold)}
-        made_from |= {name: one for name, one in solution.to_dict().items() if name != "seconds"}  # it varies
+        made_from |= {name: one for name, one in solution.to_dict().items() if "seconds" not in name}  # they vary
         conditional = conditional_chances(plume, self.threshold, self.model)
         return quasi_optimal(model, solution.vectors, made_from, conditional), solution
 

@@ -1,8 +1,9 @@
 """The leaderboard: agents on a fixed suite of searches, each in the same turbulence, none of which they have seen.
 
-The suite is the second half of a record, in all environments of the plume, and other records that a user adds. Agents
-are trained in the first half. A score is a job like any other and stays in the store, with the time that a decision
-took: who adds an agent runs only that one. A change of the suite, or of what a score is, increases :data:`SUITE`.
+The suite is the second half of a record, in all environments of the plume; two simulated records; the windy cases of a
+published benchmark (:mod:`whiffclock.runs.windy`); and records that a user adds. Agents are trained in the first half.
+A score is a job like any other and stays in the store, with the time that a decision took: who adds an agent runs only
+that one. A change of the suite, or of what a score is, increases :data:`SUITE`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,16 @@ from whiffclock.agents.compose import heuristic_two_q
 from whiffclock.agents.shipped import shipped
 from whiffclock.archive import array_named
 from whiffclock.evaluation import METRICS
-from whiffclock.memory import clock, window
-from whiffclock.params import BayesSettings, EvaluationSettings, LearningSettings, Settings, require
+from whiffclock.memory import clock, controller, window
+from whiffclock.params import (
+    BayesSettings,
+    EvaluationSettings,
+    LearningSettings,
+    OptimizeSettings,
+    Settings,
+    WorldSettings,
+    require,
+)
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, SavedPolicy, TablePolicy
 from whiffclock.pomdp.settings import SolverSettings
@@ -33,14 +42,22 @@ from whiffclock.progress import Bar
 from whiffclock.runs.comparison import best, evaluations
 from whiffclock.runs.jobs import Arrays, Engine, Job, JobStore, Tick, execute, missing, run, work_in
 from whiffclock.runs.kinds import Evaluate, Given, Solve, Train
+from whiffclock.runs.programs import program_search, search_programs
 from whiffclock.runs.store import damaged_record
+from whiffclock.runs.windy import windy_jobs, windy_results
 
 if TYPE_CHECKING:
     import xarray as xr
 
 #: Version of the suite.
-SUITE = 1
+SUITE = 2
+#: Seeds of the two simulated records (``whiffclock plume simulate --seed``).
+OTHER_SEEDS = (1, 2)
+#: Nodes of the searched controller, and the share of the first half in which it is searched; the rest is its test.
+_NODES, _SEARCHED = 32, 0.9
 _TAU = 10
+#: What making an agent took, for those of the user.
+YOURS = "yours"
 _HORIZON = LearningSettings.horizon
 
 
@@ -53,9 +70,15 @@ class Size(Settings):
     backups: int  # of the solver
     snapshots: int  # start times per cell
     sampled: int  # searches of an agent with a belief, in each environment
+    candidates: int  # of the search for a controller
+    windy: int  # searches in each windy case
+    windy_backups: int  # of the solver, in each
 
 
-SIZES = {"quick": Size(100_000, 1, 50, 4, 64), "paper": Size(3_000_000, 5, 3_000, 16, 1_000)}
+SIZES = {
+    "quick": Size(100_000, 1, 50, 4, 64, 8_000, 400, 6_000),
+    "paper": Size(3_000_000, 5, 3_000, 16, 1_000, 200_000, 10_000, 60_000),
+}
 
 
 @dataclass(frozen=True)
@@ -155,6 +178,10 @@ def our_entrants(plume: Plume, size: Size, store: JobStore, engine: Engine, bar:
     if pair:
         both = zip(trained("single-Q", pair[0]), trained("single-Q", pair[1]), strict=True)
         found += [Entrant("2Q^h", heuristic_two_q(one, two, _TAU), "", f"2 x {took}") for one, two in both]
+    search = OptimizeSettings(candidates=size.candidates, chains=1, train_share=_SEARCHED)
+    searches = [program_search([plume], [name], search, controller(_NODES), WorldSettings())[1] for name in places]
+    for name, job in zip(places, search_programs(searches, plume, store, engine, bar), strict=True):
+        found.append(Entrant("searched controller", run(job, plume, store), name, f"{size.candidates / 1000:g}k cand."))
     for name in shipped():
         made = shipped(name).made_from
         here = made.get("environment", "") if made.get("environment") in places else ""
@@ -226,6 +253,18 @@ def scores(
             "plumes": ", ".join(p.fingerprint for p in places.values()),
         },
     )
+
+
+def windy_scores(
+    entrants: Sequence[Entrant], ours: bool, plume: Plume, size: Size, store: JobStore, engine: Engine, bar: Bar
+) -> xr.Dataset:
+    """Results in the windy cases: of the user's agents, those made for no environment, and ours with a belief."""
+    some = [(one.agent, one.given) for one in entrants if one.training == YOURS or not one.trained]
+    known = [(agent, given) for agent, given in some if not isinstance(given.policy, BeliefPolicy)]
+    jobs = windy_jobs(list(dict(known).items()), size.windy, size.windy_backups if ours else 0)
+    bar.begin("windy cases", work_in(missing([*jobs.values()], store), plume))
+    execute([*jobs.values()], plume, store, engine, bar.advance)
+    return windy_results(jobs, plume, store)
 
 
 def _score(one: Entrant, plume: Plume, at: float, size: Size) -> Score:

@@ -32,7 +32,7 @@ import numpy as np
 
 from whiffclock import __version__
 from whiffclock.child_processes import end_with_parent
-from whiffclock.params import InputError, require
+from whiffclock.params import InputError, needing, require
 from whiffclock.plume import Plume
 from whiffclock.plume.whiffs import Whiffs
 from whiffclock.runs.engine import EngineError, Say, run_jobs
@@ -207,10 +207,8 @@ class Cluster(Remote):
         self._scheduler = scheduler
 
     def __enter__(self) -> Self:
-        try:
+        with needing("cluster", "The engine dask needs more packages"):
             import distributed
-        except ImportError as error:
-            raise InputError("The engine dask needs more packages: pip install 'whiffclock[cluster]'.") from error
         with ExitStack() as stack:
             stack.enter_context(_quiet_loggers())
             if self._scheduler is None:

@@ -20,7 +20,9 @@ from whiffclock.viewer.data import Named, contents
 #: Opening angle of cast-and-surge in a page, in degrees.
 CAST_ANGLE = 30
 #: The scripts, in the order in which they are joined.
-SCRIPTS = ("world", "metrics", "draw", "arena", "mind", "race", "play", "gif", "share", "main")
+SCRIPTS = (
+    "world", "metrics", "draw", "arena", "mind", "race", "play", "gif", "shot", "share", "paint", "input", "main",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)

@@ -56,6 +56,10 @@ class Starts:
         """The starts with these indices."""
         return Starts(self.points[chosen], self.stratum[chosen], self.shortest[chosen])
 
+    def at_speed(self, cells: float) -> Starts:
+        """The same starts, with T_min of a searcher that covers so many cells per snapshot."""
+        return self if cells == 1 else Starts(self.points, self.stratum, self.shortest / cells)
+
     def later(self, snapshots: int) -> Starts:
         """The same starts, some snapshots later."""
         return Starts(self.points + np.array([0, 0, snapshots], dtype=np.int32), self.stratum, self.shortest)

@@ -36,9 +36,15 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
 
     Example: whiffclock plume simulate mine.npz --seed 1
     """
+    require_target(out, force)
+    tell(make_record(out, settings), out)
+
+
+def make_record(out: Path, settings: SimulationSettings) -> "Plume":
+    """Simulate a plume and write it; an interrupted run leaves a checkpoint, from which the next one continues."""
+    from whiffclock.plume.reading.files import write_plume
     from whiffclock.plume.simulate.record import simulate as run
 
-    require_target(out, force)
     checkpoint = out.with_name(f"{out.name}.checkpoint")
     try:
         with opt.progress_bar("snapshots") as bar:
@@ -48,8 +54,9 @@ def simulate(*, out: Out, settings: Simulation, force: opt.Force = False) -> Non
         kept = f"the same command continues from {checkpoint}" if checkpoint.exists() else "there is no checkpoint yet"
         opt.messages.print(f"whiffclock: stopped; {kept}.")
         raise typer.Exit(130) from None
-    write(plume, out)
+    write_plume(plume, out)
     checkpoint.unlink(missing_ok=True)
+    return plume
 
 
 @plume_app.command()
@@ -66,10 +73,12 @@ def toy(
 
     Example: whiffclock plume toy puffs.npz --snapshots 500
     """
+    from whiffclock.plume.reading.files import write_plume
     from whiffclock.plume.toy import toy_plume
 
     require_target(out, force)
-    write(toy_plume(snapshots, length, width, seed), out)
+    write_plume(plume := toy_plume(snapshots, length, width, seed), out)
+    tell(plume, out)
 
 
 def require_target(out: Path, force: bool) -> None:
@@ -78,10 +87,7 @@ def require_target(out: Path, force: bool) -> None:
     opt.require_new(out, force)
 
 
-def write(plume: "Plume", out: Path) -> None:
-    """Write a plume and print its origin and size."""
-    from whiffclock.plume.reading.files import write_plume
-
-    write_plume(plume, out)
+def tell(plume: "Plume", out: Path) -> None:
+    """Print the origin and size of a plume that has been written."""
     snapshots, length, width = plume.field.shape
     opt.out.print(f"{plume.origin}: {snapshots} snapshots of {length} x {width} cells in {out}.")

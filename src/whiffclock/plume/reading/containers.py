@@ -16,7 +16,7 @@ from whiffclock.archive import DIGEST, digest_of, ends_with_digest, read_npz, re
 from whiffclock.disk import reading, require_plausible
 from whiffclock.environments import NONE, parse_environments
 from whiffclock.hdf5 import DEEPEST, require_hdf5
-from whiffclock.params import POSITIVE, checked, require, require_memory
+from whiffclock.params import POSITIVE, checked, needing, require, require_memory
 from whiffclock.plume.reading.layouts import array_axes, choose_key, known_layout, numbered_frames, shape_axes
 
 _MATLAB_TYPES = {"double": "f8", "single": "f4"}
@@ -178,7 +178,9 @@ def is_zarr(folder: Path) -> bool:
 def open_zarr(path: Path, key: str | None, files: ExitStack) -> Found:
     """A Zarr folder, with or without dimension names."""
     import xarray
-    import zarr
+
+    with needing("zarr", f"{path} is a Zarr store; zarr reads it"):
+        import zarr
 
     try:
         raw = xarray.open_dataset(path, engine="zarr", decode_cf=False, cache=False, consolidated=False)

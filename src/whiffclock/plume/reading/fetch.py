@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from whiffclock.disk import first_line, require_writable
-from whiffclock.params import InputError, convert, require
+from whiffclock.params import InputError, convert, needing, require
 from whiffclock.plume.reading.layouts import ReadSettings
 
 #: Seconds to wait for a server, and bytes of one read.
@@ -77,7 +77,8 @@ def recording(name: str) -> Recording:
 
 def cache_folder() -> Path:
     """Where downloads are kept."""
-    import pooch
+    with needing("fetch", "Public recordings are downloaded by pooch"):
+        import pooch
 
     return Path(os.environ.get("WHIFFCLOCK_CACHE") or pooch.os_cache("whiffclock")).expanduser()
 

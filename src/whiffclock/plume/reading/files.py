@@ -26,7 +26,7 @@ import numpy as np
 from whiffclock.disk import naming, reading, require_file, require_plausible
 from whiffclock.environments import Environments
 from whiffclock.formatting import plainly
-from whiffclock.params import InputError, require
+from whiffclock.params import InputError, needing, require
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.reading.containers import Found
 from whiffclock.plume.reading.kinds import opener_of
@@ -214,7 +214,9 @@ class Reader:
                 whole[done : done + len(part)] = self._calculate(part)
                 done += len(part)
             return whole
-        import dask.array
+        size = math.prod(self.shape) * self.dtype.itemsize
+        with needing("large", f"{self.found.name} has {size / 2**30:.1f} GiB; dask reads it in parts"):
+            import dask.array
 
         def block(block_info: Any = None) -> np.ndarray:
             start, end = block_info[None]["array-location"][0]

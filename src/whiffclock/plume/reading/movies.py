@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whiffclock.params import InputError, require, require_memory
+from whiffclock.params import InputError, needing, require, require_memory
 from whiffclock.plume.reading.containers import Found
 
 if TYPE_CHECKING:
@@ -103,10 +103,8 @@ class Film:
 
 def open_film(path: Path, key: str | None, files: ExitStack) -> Found:
     """MP4, MOV, AVI, MKV and WebM, in grey."""
-    try:
+    with needing("movies", f"{path} is a film; PyAV reads it"):
         import av  # noqa: F401
-    except ImportError as error:
-        raise InputError(f"{path} is a film; PyAV reads it: pip install 'whiffclock[movies]'.") from error
     require(key is None, f"{path} is a film without named arrays; leave out the key {key!r}.")
     film = Film(path)
     files.callback(film.close)

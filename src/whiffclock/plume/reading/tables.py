@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from whiffclock.formatting import plainly
-from whiffclock.params import InputError, require, require_memory
+from whiffclock.params import InputError, needing, require, require_memory
 from whiffclock.plume.reading.containers import Found
 from whiffclock.plume.reading.layouts import AXIS_NAMES
 
@@ -55,10 +55,8 @@ def open_rows(path: Path, files: ExitStack) -> Rows:
 
 
 def _parquet_rows(path: Path, files: ExitStack) -> Rows:
-    try:
+    with needing("parquet", f"{path} is a Parquet table; pyarrow reads it"):
         from pyarrow import parquet
-    except ImportError as error:
-        raise InputError(f"{path} is a Parquet table; pyarrow reads it: pip install pyarrow.") from error
     file = files.enter_context(parquet.ParquetFile(path))
     names = list(file.schema_arrow.names)
     return Rows(

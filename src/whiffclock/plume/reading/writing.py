@@ -17,7 +17,7 @@ import numpy as np
 from whiffclock import __version__
 from whiffclock.archive import DIGEST, append_digest, write_npz
 from whiffclock.disk import first_line, put_in_place, temporary_place
-from whiffclock.params import InputError, require
+from whiffclock.params import InputError, needing, require
 from whiffclock.plume.plume import Plume
 from whiffclock.plume.reading.containers import VARIABLE, described, is_zarr
 from whiffclock.plume.whiffs import time_chunks
@@ -101,7 +101,8 @@ def _created(plume: Plume, path: Path, kind: np.dtype) -> Iterator[Callable[[sli
         with path.open("r+b") as file:
             append_digest(file)
     else:
-        import zarr
+        with needing("zarr", f"{path.name} is to be a Zarr store; zarr writes it"):
+            import zarr
 
         group = zarr.create_group(path, attributes=about)
         how: Any = {"dimension_names": dimensions, "attributes": {DIGEST: about[DIGEST]}}

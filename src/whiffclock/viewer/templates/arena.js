@@ -4,12 +4,14 @@ const ROOM = { left: 6, right: 5, across: 4 }; // cells around the grid
 const FARTHEST = 110; // cells beyond the grid that are still shown
 const AHEAD = 70; // moves of the recovery path that are drawn ahead of the agent
 
-/* A rectangle of cells, fitted into a canvas; y grows upward. */
+/* A rectangle of cells, fitted into a canvas; y grows upward. `plain`: the borders of cells are whole pixels. */
 class Plane {
-  constructor(w, h, box) {
+  constructor(w, h, box, plain = false) {
     this.cell = Math.min(w / (box.right - box.left), h / (box.top - box.bottom));
+    if (plain && this.cell > 4) this.cell = Math.floor(this.cell);
     this.left = w / 2 - this.cell * (box.left + box.right) / 2;
     this.base = h / 2 + this.cell * (box.bottom + box.top) / 2;
+    if (plain) [this.left, this.base] = [this.left, this.base].map((at) => Math.round(at) + 0.5 * (this.cell % 2));
   }
   x(x) { return this.left + this.cell * x; }
   y(y) { return this.base - this.cell * y; }
@@ -28,7 +30,7 @@ class Arena {
     const most = about.plume.edges.length;
     this.opacity = Uint8Array.from({ length: 4 * most + 1 }, (_, i) => {
       const alpha = i < 2 ? 0 : 14 + 241 * (i / 4 / most) ** 1.1; // by quarters of a level
-      return plain ? 36 * Math.round(alpha / 36) : alpha;
+      return plain ? 84 * Math.round(alpha / 84) : alpha;
     });
   }
 
@@ -63,7 +65,7 @@ class Arena {
     const { g, w, h } = fitted(this.canvas);
     g.fillStyle = theme.field;
     g.fillRect(0, 0, w, h);
-    Object.assign(this, { g, w, h, plane: new Plane(w, h, this.box ?? this.boxOf()) });
+    Object.assign(this, { g, w, h, plane: new Plane(w, h, this.box ?? this.boxOf(), this.plain) });
     return g;
   }
 
@@ -84,8 +86,8 @@ class Arena {
     g.globalAlpha = opacity;
     g.imageSmoothingEnabled = !this.plain;
     g.drawImage(this.smoke, plane.x(-0.5), plane.y(width - 0.5), plane.cell * length, plane.cell * width);
-    g.globalAlpha = 0.85 * opacity;
-    this.outline(`whiffs ${level} ${t}`, (x, y) => world.smell(level, x, y, t), mixed(tint, theme.ink, 0.25), 1.3);
+    g.globalAlpha = (this.plain ? 1 : 0.85) * opacity;
+    this.outline(`whiffs ${level} ${t}`, (x, y) => world.smell(level, x, y, t), mixed(tint, theme.ink, 0.25), this.plain ? 1 : 1.3);
     g.restore();
   }
 
@@ -109,10 +111,10 @@ class Arena {
   outline(name, inside, colour, width, dash = []) {
     const { g, plane, world } = this, key = [name, plane.left, plane.base, plane.cell].join("/"), kind = name.split(" ")[0];
     if (this.borders[kind]?.key !== key) {
-      const path = new Path2D();
+      const path = new Path2D(), sharp = this.plain ? 0.5 : 0;
       for (let x = 0; x <= world.length; x++) {
         for (let y = 0; y <= world.width; y++) {
-          const here = Boolean(inside(x, y)), px = plane.x(x - 0.5), py = plane.y(y - 0.5);
+          const here = Boolean(inside(x, y)), [px, py] = [plane.x(x - 0.5) + sharp, plane.y(y - 0.5) + sharp];
           if (here !== Boolean(inside(x - 1, y))) { path.moveTo(px, py); path.lineTo(px, py - plane.cell); }
           if (here !== Boolean(inside(x, y - 1))) { path.moveTo(px, py); path.lineTo(px + plane.cell, py); }
         }

@@ -29,8 +29,9 @@ function paletteOf(pictures) {
   return { chosen, index };
 }
 
-/* LZW with codes of up to 12 bits, in blocks of up to 255 bytes. */
-function lzw(values, out) {
+/* LZW with codes of up to 12 bits, in blocks of up to 255 bytes. A pixel that has not changed is transparent, or has its
+   colour again, whatever makes the string that is read longer. */
+function lzw(values, before, out) {
   const CLEAR = COLOURS, END = CLEAR + 1;
   let bits = 0, held = 0, block = [], size = DEPTH + 1, next = END + 1, codes = new Map();
   const flush = () => { if (block.length) out.push(block.length, ...block); block = []; };
@@ -46,12 +47,13 @@ function lzw(values, out) {
   emit(CLEAR);
   let prefix = values[0];
   for (let i = 1; i < values.length; i++) {
-    const key = (prefix << 8) | values[i], code = codes.get(key);
+    const same = before && before[i] === values[i], key = (prefix << 8) | (same ? SAME : values[i]);
+    const code = codes.get(key) ?? (same ? codes.get((prefix << 8) | values[i]) : undefined);
     if (code !== undefined) { prefix = code; continue; }
     emit(prefix);
     codes.set(key, next++);
     if (next === 4097) { emit(CLEAR); [codes, next, size] = [new Map(), END + 1, DEPTH + 1]; } else if (next > 1 << size) size += 1;
-    prefix = values[i];
+    prefix = key & 255;
   }
   emit(prefix);
   if (next + 1 > 1 << size && size < 12) size += 1;
@@ -71,15 +73,12 @@ class Gif {
     this.parts = [];
   }
   add({ data }, hundredths = this.hundredths) {
-    const now = new Uint8Array(this.width * this.height), shown = new Uint8Array(now.length), { index } = this.palette;
-    for (let i = 0; i < now.length; i++) {
-      now[i] = index(data[4 * i], data[4 * i + 1], data[4 * i + 2]);
-      shown[i] = this.last && this.last[i] === now[i] ? SAME : now[i];
-    }
-    this.last = now;
+    const now = new Uint8Array(this.width * this.height), { index } = this.palette;
+    for (let i = 0; i < now.length; i++) now[i] = index(data[4 * i], data[4 * i + 1], data[4 * i + 2]);
     const word = (v) => [v & 255, v >> 8];
     this.out.push(0x21, 0xf9, 4, 5, ...word(hundredths), SAME, 0, 0x2c, 0, 0, 0, 0, ...word(this.width), ...word(this.height), 0);
-    lzw(shown, this.out);
+    lzw(now, this.last, this.out);
+    this.last = now;
     this.parts.push(Uint8Array.from(this.out));
     this.out = [];
   }

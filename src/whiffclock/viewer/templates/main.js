@@ -1,6 +1,6 @@
-/* The page: what is shown, and what happens on keys, clicks and time. */
+/* The page: what is shown, and what happens with time. */
 
-const view = { name: "watch", agent: 0, environment: 0, time: 0, cut: Infinity, playing: false, speed: 12, racers: [], races: [], failure: 0, dirty: true };
+const view = { name: "watch", agent: 0, environment: 0, time: 0, cut: Infinity, playing: false, speed: 12, racers: [], races: [], failure: 0, dirty: true, patience: 350 };
 
 async function unpacked(id) {
   const text = $(id).textContent, bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : decoded(atob(text));
@@ -123,73 +123,6 @@ function failure() {
   announce(`A failure, from cell (${found.start[0]}, ${found.start[1]}) at snapshot ${found.start[2]}.`);
 }
 
-/* Arena, path, plan and metrics of the present search at a time. */
-function paintSearch(arena, time) {
-  const found = view.search, step = Math.min(Math.floor(time), found.moves), tint = environmentColour(view.about.environments, view.environment);
-  const g = arena.begin(), gone = time - found.cut;
-  const faint = gone > 0 ? Math.max(0, 1 - gone / 3) : 1;
-  if (faint > 0) arena.drawPlume(found.moments[step].t, time - step, view.level, tint, faint);
-  arena.drawGround(view.starts);
-  if (found.agent.belief) arena.drawBelief(found.agent, step);
-  else if (!(view.recovery?.complete >= 0 && step >= view.recovery.first + view.recovery.complete)) arena.drawAhead(found.moments, time, found.agent);
-  arena.drawPath(found.moments, time);
-  arena.drawStart(found.moments[0]);
-  if (view.recovery && time >= found.cut) {
-    const path = view.recovery.path.slice(0, Math.max(1, step - view.recovery.first + 1));
-    const end = view.recovery.complete < 0 ? path.length : Math.min(path.length, view.recovery.complete + 1);
-    arena.drawMetrics(path.slice(0, end), geometry(path.slice(0, end)));
-    const { x, y } = found.moments[found.cut];
-    words(g, "odor cut", arena.plane.x(x) + 10, arena.plane.y(y) + theme.label * 1.1, { colour: theme.source, weight: 600, align: "left", size: 0.9 });
-  }
-  arena.drawAgent(found.moments, time);
-}
-
-function paintRace(arena, time) {
-  const tint = environmentColour(view.about.environments, view.environment), longest = view.races.reduce((a, b) => (a.moves > b.moves ? a : b));
-  const step = Math.min(Math.floor(time), longest.moves);
-  arena.begin();
-  arena.drawPlume(longest.moments[step].t, time - step, view.level, tint);
-  arena.drawGround(view.starts);
-  view.races.forEach((found, i) => arena.drawPath(found.moments, Math.min(time, found.moves), { colour: racerColour(i), dash: DASHES[i] }));
-  arena.drawStart(view.races[0].moments[0]);
-  view.races.forEach((found, i) => arena.drawAgent(found.moments, Math.min(time, found.moves), racerColour(i)));
-}
-
-const METRIC_NAMES = [["surgeLength", "surge length", "cells"], ["castWidth", "cast width", "cells"], ["upwindSearch", "upwind search", "cells"],
-  ["returnLength", "downwind return", "cells"], ["returnStart", "return begins", "move"]];
-
-/* The table of the metrics after a cut; those that are final are dark. */
-function paintMetrics(step) {
-  const { recovery } = view, shown = recovery && step >= view.cut;
-  $("metrics").hidden = !shown;
-  $("program").hidden = Boolean(shown || view.search.agent.start);
-  if (!shown) return;
-  const end = recovery.complete < 0 ? Infinity : recovery.complete + 1;
-  const path = recovery.path.slice(0, Math.min(end, Math.max(1, step - recovery.first + 1))), shape = geometry(path), done = path.length >= end;
-  const reached = { surgeLength: shape.surgeEnd >= 0, castWidth: done, upwindSearch: shape.returnStart >= 0, returnLength: done, returnStart: shape.returnStart >= 0 };
-  const row = document.createElement("tr");
-  for (const [name, label, unit] of METRIC_NAMES) {
-    const cell = document.createElement("td"), value = name === "returnStart" && shape.returnStart < 0 ? "–" : shape[name];
-    cell.className = reached[name] ? "reached" : "";
-    cell.append(label, Object.assign(document.createElement("b"), { textContent: value }), reached[name] ? unit : `${unit}, so far`);
-    row.append(cell);
-  }
-  $("metrics").tBodies[0].replaceChildren(row);
-}
-
-function paintMind() {
-  const found = view.search, step = Math.min(Math.floor(view.time), found.moves), moment = found.moments[step];
-  const turn = turnOf(found.moments.slice(0, shownMoves() + 1)), mind = { agent: found.agent, moment, turn };
-  drawDial($("dial"), mind);
-  if (view.told !== `${step}/${found.cut}/${view.level}/${found.start}/${view.agent}`) $("dial").setAttribute("aria-label", moment.whiff ? "Clock: a whiff" : `Clock: ${moment.clock} moves since the last whiff`);
-  if (view.told !== `${step}/${found.cut}/${view.level}/${found.start}/${view.agent}`) {
-    view.told = `${step}/${found.cut}/${view.level}/${found.start}/${view.agent}`;
-    $("why").replaceChildren(...reasons(found, moment, step));
-    paintMetrics(step);
-  }
-  if (!$("program").hidden) drawProgram($("program"), mind);
-}
-
 function tellMoment() {
   if (view.name !== "watch") return;
   const step = Math.min(Math.floor(view.time), view.search.moves), m = view.search.moments[step];
@@ -205,22 +138,6 @@ function tellSearch() {
   });
   lines.push(arrived ? `Move ${moves}: the source is found.` : `The source is not found in ${moves} moves.`);
   $("log").replaceChildren(...lines.map((textContent) => Object.assign(document.createElement("li"), { textContent })));
-}
-
-function syncControls() {
-  const told = [view.name, view.agent, view.environment, view.level, view.cut].join("/");
-  if (view.toldControls === told) return; // writing into the page costs a layout
-  view.toldControls = told;
-  $("agent").value = view.agent;
-  $("environment").value = $("race-environment").value = view.environment;
-  $("level").value = view.level;
-  $("threshold").textContent = plainNumber(view.level === view.place.level ? view.place.threshold : view.about.plume.edges[view.level - 1]);
-  const recorded = Boolean(view.agents[view.agent].start);
-  for (const id of ["cut", "elsewhere", "failure", "level"]) $(id).disabled = recorded && view.name === "watch";
-  $("mind-words").textContent = recorded ? "and knows how likely they are everywhere." : "and remembers little more than how long ago the last one was.";
-  $("hint").textContent = recorded ? "Its searches were recorded when this page was made." : "Click anywhere to start it there.";
-  $("cut").textContent = view.cut < Infinity ? "Give the odor back" : "Cut the odor now";
-  $("cut").setAttribute("aria-pressed", view.cut < Infinity);
 }
 
 let before = 0;
@@ -241,157 +158,12 @@ function frame(now) {
   requestAnimationFrame(frame);
 }
 
-function paint(now) {
-  const { arena } = view;
-  syncControls();
-  if (view.name === "play") {
-    if (view.game.paint(now)) changed();
-    view.game.paintDial();
-    return;
-  }
-  if (view.name === "map") return;
-  const step = Math.ceil(view.time), found = view.name === "race" ? view.races : [view.search];
-  const places = found.flatMap((one) => one.moments.slice(0, step + 12));
-  if (view.name === "watch" && view.recovery && view.time >= view.cut) places.push(...roomForMetrics(view.recovery, step));
-  if (arena.glide(arena.boxOf(places))) changed();
-  if (view.name === "race") {
-    paintRace(arena, view.time);
-    const told = `${step}/${view.start}/${view.racers}/${view.level}`;
-    if (view.toldRace !== told) drawResults();
-    view.toldRace = told;
-  } else {
-    paintSearch(arena, view.time);
-    paintMind();
-  }
-  if (view.cursor) {
-    const { g, plane } = arena;
-    g.strokeStyle = theme.accent;
-    g.lineWidth = 2.5;
-    g.strokeRect(plane.x(view.cursor[0] - 0.5) - 3, plane.y(view.cursor[1] + 0.5) - 3, plane.cell + 6, plane.cell + 6);
-  }
-  const line = $("timeline");
-  drawTimeline(line, found, view.time, shownMoves(), found.map((_, i) => racerColour(i)));
-  for (const [name, value] of [["valuemin", 0], ["valuemax", shownMoves()], ["valuenow", Math.floor(view.time)]]) {
-    if (line.getAttribute(`aria-${name}`) !== String(value)) line.setAttribute(`aria-${name}`, value);
-  }
-  if (!view.playing && view.name !== "map" && view.ready) remember();
-}
-
-/* Places above and below a recovery, so that its dimension lines and their labels can be seen. */
-function roomForMetrics({ first, path }, step) {
-  const ys = path.slice(0, Math.max(1, step - first + 1)).map((at) => at[1]), line = theme.label / (view.arena.plane?.cell ?? 9), [[x]] = path;
-  return [{ x, y: Math.min(...ys) - 4 * line }, { x, y: Math.max(...ys) + 2.5 * line }];
-}
-
 function remember() {
   clearTimeout(view.later);
   view.later = setTimeout(() => { try { history.replaceState(null, "", address()); } catch { /* a page without an address, such as in a notebook */ } }, 300);
 }
 
 function choices(select, names) { select.replaceChildren(...names.map((name, i) => new Option(name, i))); }
-
-function listen() {
-  const on = (id, event, act) => $(id).addEventListener(event, act);
-  on("agent", "change", () => setAgent(Number($("agent").value)));
-  on("environment", "change", () => setEnvironment(Number($("environment").value)));
-  on("race-environment", "change", () => { setEnvironment(Number($("race-environment").value)); if (view.name === "map") view.maps.build(); });
-  on("level", "input", () => { view.level = Number($("level").value); const at = view.time; begin(view.start, view.cut); seek(at); });
-  on("speed", "input", () => { view.speed = Number($("speed").value); });
-  on("play", "click", () => play());
-  on("back", "click", () => { play(false); seek(Math.ceil(view.time) - 1); tellMoment(); });
-  on("on", "click", () => { play(false); seek(Math.floor(view.time) + 1); tellMoment(); });
-  on("cut", "click", cut);
-  on("elsewhere", "click", elsewhere);
-  on("failure", "click", failure);
-  on("map-kind", "change", () => view.maps.shown.forEach((one) => view.maps.draw(one)));
-  on("next-round", "click", () => view.game.begin());
-  on("give-up", "click", () => view.game.end(false));
-  on("play-environment", "change", () => {
-    const place = Number($("play-environment").value), own = view.agents.findIndex((one) => one.environment === place && one.modes > 1 && !one.start);
-    const any = own >= 0 ? own : view.agents.findIndex((one) => one.environment === place && !one.start);
-    if (any >= 0) $("opponent").value = any;
-  });
-  on("link", "click", copyLink);
-  on("save-gif", "click", () => take($("save-gif"), "gif", gif));
-  on("save-webm", "click", () => take($("save-webm"), "webm", webm));
-  on("save-svg", "click", () => take($("save-svg"), "svg", async () => svg()));
-  on("lecture", "click", () => look("lecture", $("lecture").getAttribute("aria-pressed") !== "true"));
-  on("theme", "click", () => look("dark", !document.documentElement.classList.contains("dark")));
-  for (const button of document.querySelectorAll(".pad button")) button.addEventListener("click", () => view.game.move(Number(button.dataset.move)));
-  for (const tab of document.querySelectorAll("nav button")) {
-    tab.addEventListener("click", () => show(tab.dataset.view));
-    tab.addEventListener("keydown", (event) => {
-      const tabs = [...document.querySelectorAll("nav button")], way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!way) return;
-      const next = tabs[(tabs.indexOf(tab) + way + tabs.length) % tabs.length];
-      next.focus();
-      next.click();
-      event.stopPropagation();
-    });
-  }
-  listenArena();
-  listenTimeline();
-  document.addEventListener("keydown", keys);
-  addEventListener("hashchange", () => readAddress(location.hash));
-  new ResizeObserver(() => { changed(); view.maps.shown.forEach((one) => view.maps.draw(one)); }).observe($("stage").parentElement);
-}
-
-function listenArena() {
-  const canvas = $("arena"), inside = ([x, y]) => x >= 0 && y >= 0 && x < view.world.length && y < view.world.width;
-  const startAt = (cell) => {
-    if (view.name === "play" || !inside(cell) || view.world.atSource(...cell)) return;
-    const found = view.name === "race" ? view.races[0] : view.search, now = found.moments[Math.min(Math.floor(view.time), found.moves)];
-    begin([...cell, now.t]);
-    play(true);
-  };
-  canvas.addEventListener("pointerdown", (event) => { view.cursor = null; startAt(view.arena.plane.cellAt(event.offsetX, event.offsetY)); });
-  canvas.addEventListener("keydown", (event) => {
-    if (view.name === "play") return;
-    const action = KEYS[event.key];
-    if (action !== undefined) {
-      const from = view.cursor ?? [view.start[0], view.start[1]], to = [from[0] + MOVES[action][0], from[1] + MOVES[action][1]];
-      if (inside(to)) view.cursor = to;
-      announce(`Start at cell (${view.cursor.join(", ")}): press Enter.`);
-    } else if (event.key === "Enter" && view.cursor) { startAt(view.cursor); view.cursor = null; } else return;
-    event.preventDefault();
-    event.stopPropagation();
-    changed();
-  });
-  canvas.addEventListener("blur", () => { view.cursor = null; changed(); });
-}
-
-function listenTimeline() {
-  const line = $("timeline"), move = (event) => seek(((event.offsetX - 8) / (line.clientWidth - 16)) * shownMoves());
-  line.addEventListener("pointerdown", (event) => { play(false); line.setPointerCapture(event.pointerId); move(event); });
-  line.addEventListener("pointermove", (event) => { if (line.hasPointerCapture(event.pointerId)) move(event); });
-  line.addEventListener("pointerup", tellMoment);
-  line.addEventListener("keydown", (event) => {
-    const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageUp: 10, PageDown: -10 }[event.key];
-    if (!way) return;
-    play(false);
-    seek(Math.round(view.time) + way);
-    tellMoment();
-    event.preventDefault();
-    event.stopPropagation();
-  });
-}
-
-function keys(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || /SELECT|INPUT|TEXTAREA/.test(event.target.tagName)) return;
-  if (view.name === "play" && KEYS[event.key] !== undefined && view.game.running) { view.game.move(KEYS[event.key]); event.preventDefault(); return; }
-  const onButton = /BUTTON|SUMMARY/.test(event.target.tagName), stage = view.name === "watch" || view.name === "race";
-  if (event.key === "Enter" && view.name === "play" && !onButton && !view.game.running) { view.game.begin(); event.preventDefault(); return; }
-  if (event.key === " " && !onButton && stage) { play(); event.preventDefault(); return; }
-  const named = { l: "lecture", d: "theme", ...(stage ? { ",": "back", ".": "on", r: "elsewhere" } : {}), ...(view.name === "watch" ? { c: "cut", n: "failure" } : {}) }[event.key.toLowerCase()];
-  if (named) $(named).click();
-  else if (/^[1-4]$/.test(event.key)) show(["watch", "race", "map", "play"][event.key - 1]);
-  else if (stage && event.key === "Home") seek(0);
-  else if (stage && event.key === "End") seek(shownMoves());
-  else if (view.name === "watch" && event.key.toLowerCase() === "a") setAgent((view.agent + 1) % view.agents.length);
-  else if (stage && event.key.toLowerCase() === "e") setEnvironment((view.environment + 1) % view.about.environments.length);
-  else return;
-  if (/^(Home|End)$/.test(event.key)) event.preventDefault();
-}
 
 function look(name, on) {
   document.documentElement.classList.toggle(name, on);

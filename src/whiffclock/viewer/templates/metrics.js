@@ -31,3 +31,28 @@ function geometry(path) {
     bottom: ys.indexOf(Math.min(...ys)),
   };
 }
+
+/* The phase of every move of a path that begins on a whiff and meets blanks only, as in whiffclock.drawing.film. */
+const SURGE = 0, CAST = 1, RETURN = 2;
+
+function phases(path) {
+  const moves = path.slice(1).map(([x], i) => x - path[i][0]), found = Array(moves.length).fill(CAST);
+  const next = (from, hit, length) => {
+    const first = firstRun(moves.slice(from).map(hit), length);
+    return first < 0 ? moves.length : from + first;
+  };
+  found.fill(SURGE, 0, next(0, (dx) => dx !== -1, SURGE_ENDS));
+  for (let at = 0; ;) {
+    const begin = next(at, (dx) => dx === 1, RETURN_BEGINS);
+    if (begin === moves.length) return found;
+    at = next(begin, (dx) => dx !== 1, SURGE_ENDS);
+    found.fill(RETURN, begin, at);
+  }
+}
+
+/* The phase of every move of a search; its clock starts again at every whiff. */
+function phasesOf(moments) {
+  const path = moments.map((m) => [m.x, m.y]), last = path.length - 1;
+  const cuts = moments.flatMap((m, i) => (i === 0 || i === last || m.whiff ? [i] : []));
+  return cuts.slice(1).flatMap((end, i) => phases(path.slice(cuts[i], end + 1)));
+}

@@ -157,6 +157,27 @@ function reasons(found, moment, step) {
   return out;
 }
 
+/* The phases of recovery by their number, and that of the next move; -1 at the end. */
+const PHASES = ["surge", "cast", "return"], PHASE_WORDS = ["surge: upwind", "cast: across the wind", "return: downwind"];
+const phaseAt = (found, step) => (found.phases ??= phasesOf(found.moments))[step] ?? -1;
+
+/* The names of the phases in a row, the present one dark. */
+function drawPhases(g, phase, x, y) {
+  PHASE_WORDS.forEach((text, i) => {
+    g.font = font(0.95, 600);
+    const wide = g.measureText(text).width + 20;
+    g.fillStyle = i === phase ? theme.ink : theme.wash;
+    g.beginPath();
+    g.roundRect(x, y - 12, wide, 24, 12);
+    g.fill();
+    g.fillStyle = i === phase ? theme.paper : theme.soft;
+    g.textAlign = "left";
+    g.textBaseline = "middle";
+    g.fillText(text, x + 10, y + 0.5);
+    x += wide + 8;
+  });
+}
+
 /* Clock readings over the moves, whiffs as marks, the cut, and the present move; several searches are rows. */
 function drawTimeline(canvas, searches, time, end, colours) {
   const { g, w, h } = fitted(canvas), label = theme.label, pad = 8, base = h - label * 1.4, scale = (w - 2 * pad) / Math.max(1, end);

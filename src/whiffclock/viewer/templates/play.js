@@ -46,6 +46,12 @@ class Game {
     this.tell();
   }
 
+  /* The move that leads from the player towards a point of the arena. */
+  towards(px, py) {
+    const { plane } = view.arena, dx = px - plane.x(this.you.x), dy = py - plane.y(this.you.y);
+    return Math.abs(dx) > Math.abs(dy) ? (dx < 0 ? UPWIND : DOWNWIND) : dy < 0 ? 1 : 2;
+  }
+
   end(arrived) {
     const { gamma } = view.about, theirs = this.theirs, horizon = theirs.agent.horizon;
     const result = {
@@ -74,8 +80,9 @@ class Game {
       return item;
     }));
     const here = this.trail?.at(-1);
-    let text = "You smell what the agent smells, and nothing else: the plume is hidden. The wind blows from left to right, so the source is somewhere to the left. Steer with the arrow keys.";
-    if (state === "running") text = here.whiff ? "A whiff! The source is upwind, to the left." : `Nothing. The last whiff was ${here.clock} ${here.clock === 1 ? "move" : "moves"} ago.`;
+    let text = "You smell what the agent smells, and nothing else: the plume is hidden. The wind blows from left to right, so the source is somewhere to the left. Steer with the arrow keys, the pad, or by pressing beside the moth.";
+    const advice = here?.clock > 45 ? " Return downwind, and the plume may find you again." : here?.clock > 12 ? " Cast: across the wind, farther each time." : "";
+    if (state === "running") text = here.whiff ? "A whiff! The source is upwind, to the left." : `Nothing. The last whiff was ${here.clock} ${here.clock === 1 ? "move" : "moves"} ago.${advice}`;
     if (state === "revealed") text = this.verdict();
     $("play-say").textContent = text;
     announce(text);
@@ -94,18 +101,29 @@ class Game {
     return `${mine}; ${name} ${its}. ${word}${end}`;
   }
 
+  /* A few words on the arena, once both have come to an end. */
+  cheer() {
+    const { mine, its } = this.results.at(-1), sum = (name) => this.results.reduce((total, one) => total + one[name], 0);
+    if (this.results.length < ROUNDS) return mine > its ? "You win this round!" : mine < its ? "The agent wins this round" : "A draw";
+    const score = `${sum("mine").toFixed(2)} to ${sum("its").toFixed(2)}`;
+    return sum("mine") > sum("its") ? `You beat it, ${score}!` : `It beats you, ${score}. Once more?`;
+  }
+
   /* Draw the round; true while something moves. */
   paint(now) {
     const { arena } = view, { state } = this;
     if (state === "revealed") return this.reveal(arena, now);
     const here = this.trail?.at(-1) ?? { x: 0, y: 0, whiff: 0 };
-    const half = 30, high = (half * arena.canvas.clientHeight) / arena.canvas.clientWidth;
+    const half = Math.min(30, arena.canvas.clientWidth / 24), high = (half * arena.canvas.clientHeight) / arena.canvas.clientWidth;
     const moving = arena.glide({ left: here.x - half, right: here.x + half, bottom: here.y - high, top: here.y + high });
     const g = arena.begin();
     this.night(arena, now);
     if (state === "idle") {
-      words(g, "Find the source with your nose", arena.w / 2, arena.h / 2 - 26, { size: 2.3, weight: 600, family: theme.serif });
-      words(g, "Each move you smell a whiff, or nothing. Arrow keys steer.", arena.w / 2, arena.h / 2 + 14, { size: 1.15, colour: theme.text });
+      const size = Math.min(1, arena.w / (44 * theme.label)), say = (text, y, how) => words(g, text, arena.w / 2, arena.h / 2 + y * size * theme.label, how);
+      moth(g, arena.w / 2, arena.h / 2 - 6.5 * size * theme.label, Math.PI, 34 * size, theme.racers[0], calm.matches ? 0 : now / 130);
+      say("Find the source with your nose", -1.8, { size: 2.3 * size, weight: 600, family: theme.serif });
+      say("Each move you smell a whiff, or nothing.", 1.2, { size: Math.max(1, 1.15 * size), colour: theme.text });
+      say("Press Enter, or press here, to begin.", 3.4, { size: Math.max(1, 1.15 * size), colour: theme.text });
       arena.drawWind();
       return !calm.matches;
     }
@@ -173,8 +191,13 @@ class Game {
     arena.drawStart(this.trail[0]);
     arena.drawAgent(this.theirs.moments, Math.min(this.shown, this.theirs.moves), theme.racers[1]);
     arena.drawAgent(this.trail, Math.min(this.shown, this.trail.length - 1), theme.racers[0]);
-    words(g, "you", 16, 20, { align: "left", colour: theme.racers[0], weight: 700, size: 1.15 });
-    words(g, this.opponent.label, 16, 20 + 1.6 * theme.label, { align: "left", colour: theme.racers[1], weight: 700, size: 1.15 });
+    const { moves, itsMoves } = this.results.at(-1), over = this.shown >= longest;
+    const told = (name, found, most) => `${name}: ${over ? (found ? `${found} moves` : "not found") : `move ${Math.min(step, most)}`}`;
+    words(g, told("you", moves, this.trail.length - 1), 16, 20, { align: "left", colour: theme.racers[0], weight: 700, size: 1.15 });
+    words(g, told(this.theirs.agent.label, itsMoves, this.theirs.moves), 16, 20 + 1.6 * theme.label, { align: "left", colour: theme.racers[1], weight: 700, size: 1.15 });
+    const size = Math.min(2.2, arena.w / (22 * theme.label));
+    if (over) words(g, this.cheer(), arena.w / 2, arena.h - 3.6 * theme.label, { size, weight: 600, family: theme.serif });
+    if (over && this.results.length < ROUNDS) words(g, "Enter, or press here: next round", arena.w - 14, arena.h - theme.label * 1.1, { align: "right", colour: theme.soft });
     return this.celebrate(arena, now, this.shown >= longest) || moving || this.shown < longest;
   }
 

@@ -200,7 +200,7 @@ function drawResults() {
     const whiffs = found.moments.slice(0, step + 1).filter((m) => m.whiff).length;
     const big = done ? (found.arrived ? `${["1st", "2nd", "3rd", "4th"][order.indexOf(found.moves)]}: ${found.moves} moves` : "not found") : `move ${step}`;
     const about = done && found.arrived ? `${whiffs} whiffs on the way; reward ${reward(found.moves, true, view.about.gamma, found.agent.horizon).toFixed(3)}`
-      : `${whiffs} ${whiffs === 1 ? "whiff" : "whiffs"} so far, clock at ${here.clock}`;
+      : `${whiffs} ${whiffs === 1 ? "whiff" : "whiffs"} so far, clock at ${here.clock}${done ? "" : `, ${PHASES[phaseAt(found, step)]}`}`;
     card.append(Object.assign(document.createElement("h3"), { textContent: found.agent.label }), Object.assign(document.createElement("p"), { textContent: big, className: "big" }),
       Object.assign(document.createElement("p"), { textContent: about }));
     return card;

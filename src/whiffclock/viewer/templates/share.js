@@ -1,6 +1,5 @@
 /* To take along: links to a moment, and a search as GIF, WebM or SVG. */
 
-const SHOT = { width: 960, arena: 300, mind: 170 };
 const MOST_FRAMES = 240;
 
 /* The address holds the view: agent, environment or level, start, move, cut. */
@@ -42,44 +41,11 @@ function saveFile(blob, name) {
 
 const fileName = (form) => `search-${view.agents[view.agent].label.replace(/[^A-Za-z0-9]+/g, "-")}-${view.start.join("-")}.${form}`;
 
-/* A canvas with arena, dial and time line of the present search, drawn at any time. */
-class Shot {
-  constructor(plain = false) {
-    const canvas = (wide, high) => Object.assign(document.createElement("canvas"), { wide, high, ratio: 1 });
-    this.parts = [canvas(SHOT.width, SHOT.arena), canvas(190, SHOT.mind), canvas(SHOT.width - 200, 90)];
-    this.arena = new Arena(this.parts[0], view.world, view.about, plain);
-    this.canvas = Object.assign(document.createElement("canvas"), { width: SHOT.width, height: SHOT.arena + SHOT.mind });
-    this.g = this.canvas.getContext("2d", { willReadFrequently: true });
-    this.arena.box = view.arena.boxOf(view.search.moments.slice(0, shownMoves() + 1));
-  }
-  draw(time) {
-    const { g, parts, arena } = this, found = view.search, moment = found.moments[Math.min(Math.floor(time), found.moves)];
-    paintSearch(arena, time);
-    drawDial(parts[1], { agent: found.agent, moment, turn: turnOf(found.moments.slice(0, shownMoves() + 1)) });
-    drawTimeline(parts[2], [found], time, shownMoves(), theme.racers);
-    g.fillStyle = theme.paper;
-    g.fillRect(0, 0, this.canvas.width, this.canvas.height);
-    g.drawImage(parts[0], 0, 0);
-    g.drawImage(parts[1], 0, SHOT.arena);
-    g.drawImage(parts[2], 195, SHOT.arena + 64);
-    g.textAlign = "left";
-    g.textBaseline = "middle";
-    g.fillStyle = theme.ink;
-    g.font = font(1.3, 600, theme.serif);
-    g.fillText(`${found.agent.label} in the ${environmentWord()} plume`, 200, SHOT.arena + 24);
-    g.fillStyle = theme.text;
-    g.font = font(1.05, 400, theme.serif);
-    g.fillText(reasons(found, moment, Math.floor(time)).map((node) => node.textContent).join("").split("Values")[0], 200, SHOT.arena + 48);
-    return this.canvas;
-  }
-  pixels() { return this.g.getImageData(0, 0, this.canvas.width, this.canvas.height); }
-}
-
 const breath = () => new Promise((done) => setTimeout(done, 0));
 
 async function gif() {
   const shot = new Shot(true), end = shownMoves(), every = Math.max(1, Math.ceil(end / MOST_FRAMES)), samples = [0, 0.35, 0.7, 1].map((share) => (shot.draw(Math.floor(share * end)), shot.pixels()));
-  const made = new Gif(SHOT.width, SHOT.arena + SHOT.mind, paletteOf(samples), Math.round(100 / 12));
+  const made = new Gif(shot.canvas.width, shot.canvas.height, paletteOf(samples), Math.round(100 / 12));
   for (let move = 0; move <= end; move += every) {
     shot.draw(move);
     made.add(shot.pixels(), move + every > end ? 200 : undefined);
