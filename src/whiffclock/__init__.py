@@ -24,7 +24,7 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all the
 if TYPE_CHECKING:
     from typing import Any
 
-    from whiffclock import pomdp
+    from whiffclock import pomdp as pomdp
     from whiffclock.agents.bayes import infotaxis, qmdp
     from whiffclock.agents.castsurge import cast_and_surge
     from whiffclock.agents.compose import heuristic_two_q

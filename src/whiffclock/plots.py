@@ -233,15 +233,6 @@ def plot_tracks(
         Policies with a finite-state memory.
     condition
         Only the recoveries in this condition.
-
-
-def plot_convergence(solution: Solution, ax: Axes | None = None) -> Axes:
-    """Draw the bounds of a solver on the value of the initial belief, against time.
-
-    Parameters
-    ----------
-    solution
-        What :func:`whiffclock.pomdp.solve` returned.
     ax
         Axes to draw into; default: new ones.
 
@@ -264,8 +255,25 @@ def plot_convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     found = found if condition is None else found.of(condition)
     require(len(found) > 0, f"There are no recoveries in the condition {condition!r}.")
     draw_recoveries(ax, groups_of(found, policies), found.unit)
+    return ax
 
 
+def plot_convergence(solution: Solution, ax: Axes | None = None) -> Axes:
+    """Draw the bounds of a solver on the value of the initial belief, against time.
+
+    Parameters
+    ----------
+    solution
+        What :func:`whiffclock.pomdp.solve` returned.
+    ax
+        Axes to draw into; default: new ones.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
     >>> import whiffclock as wc
     >>> heard, unknown = [[0.85, 0.15], [0.15, 0.85]], [[0.5, 0.5], [0.5, 0.5]]
     >>> T = [[[1, 0], [0, 1]], unknown, unknown]
@@ -279,14 +287,8 @@ def plot_convergence(solution: Solution, ax: Axes | None = None) -> Axes:
     lower, upper = ([getattr(state, name) for state in history] for name in ("lower", "upper"))
     ax = style.given_or_new(ax, 5.0, 3.4)
     ax.fill_between(seconds, lower, upper, color=style.tint(style.COLOURS["denser"], 0.15), linewidth=0)
-    for values, label in ((upper, "upper bound"), (lower, "lower bound: value of the policy")):
-        ax.plot(
-            seconds,
-            values,
-            color=style.COLOURS["denser"],
-            linestyle="--" if label == "upper bound" else "-",
-            label=label,
-        )
+    for values, label, line in ((upper, "upper bound", "--"), (lower, "lower bound: value of the policy", "-")):
+        ax.plot(seconds, values, color=style.COLOURS["denser"], linestyle=line, label=label)
     ax.set_xlabel("CPU time (s)")
     ax.set_ylabel("value of the initial belief")
     ax.legend()
