@@ -7,7 +7,7 @@ the recovery that was asked for. Every animal is in one condition, and the test 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -43,7 +43,10 @@ class Power:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         rows = [{"trials": trials, "animals": n, "power": power} for (trials, n), power in self.found.items()]
-        return asdict(self) | {"found": rows, "enough": {str(trials): self.enough(trials) for trials in TRIALS}}
+        return asdict(self) | {
+            "found": rows,
+            "enough": {str(one): self.enough(one) for one in dict.fromkeys(own for own, _ in self.found)},
+        }
 
 
 def animals_of(policy: Policy, protocol: Protocol, name: str, progress: Callable[[int], None] | None = None) -> Sample:
@@ -69,7 +72,9 @@ def require_simulable(share: float, conditions: int, noise: float = 1.0) -> None
     require(noise > 0, "Animals are simulated by agents with noise; give the protocol a noise, such as noise = 0.1.")
 
 
-def simulated(pool: Sample, share: float, seed: int = 0) -> Power:
+def simulated(
+    pool: Sample, share: float, seed: int = 0, animals: Sequence[int] = ANIMALS, trials: Sequence[int] = TRIALS
+) -> Power:
     """Simulate experiments with animals of a pool; the history explains ``share`` of their recoveries."""
     count = len(pool.conditions)
     require_simulable(share, count)
@@ -77,19 +82,16 @@ def simulated(pool: Sample, share: float, seed: int = 0) -> Power:
     rows, moves = scaled(pool, share), pool.paths.shape[1] - 1
     trials_of = [_trials(pool, condition) for condition in range(count)]
     rng, found = np.random.default_rng(seed), dict[tuple[int, int], float]()
-    for trials in TRIALS:
-        for animals in ANIMALS:
-            condition = np.repeat(np.arange(count), animals)
-            hits = 0
+    for of_each in trials:
+        for size in animals:
+            condition, hits = np.repeat(np.arange(count), size), 0
             for _ in range(_EXPERIMENTS):
-                chosen = [
-                    rng.choice(own[rng.integers(len(own))], size=trials) for own in trials_of for _ in range(animals)
-                ]
+                chosen = [rng.choice(own[rng.integers(len(own))], of_each) for own in trials_of for _ in range(size)]
                 means = rows[np.stack(chosen)].mean(axis=1)
                 cells = Cells(means, moves, np.zeros(len(means)), condition, np.arange(len(means)), count)
                 hits += permutation_test(cells, rng, _EXCHANGES) <= LEVEL
-            found[trials, animals] = hits / _EXPERIMENTS
-            if found[trials, animals] >= ENOUGH:
+            found[of_each, size] = hits / _EXPERIMENTS
+            if found[of_each, size] >= ENOUGH:
                 break
     return Power(pool.name, share, count, found)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whiffclock.arguments import policies_of
+from whiffclock.assays.animals import sample_of
 from whiffclock.assays.playing import Sample, play
 from whiffclock.assays.power import POOL, Power, animals_of, require_simulable, simulated
 from whiffclock.assays.protocol import Protocol, read_protocol
@@ -22,6 +23,7 @@ from whiffclock.path_metrics import GEOMETRY, geometry
 from whiffclock.policy import Policy
 from whiffclock.progress import Bar
 from whiffclock.runs.comparison import contenders
+from whiffclock.tracks.recoveries import Recoveries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +48,7 @@ class Tested:
         """float[recovery, metric], in the order of :data:`whiffclock.path_metrics.GEOMETRY`."""
         paths = self.sample.paths
         different, which = np.unique(paths.reshape(len(paths), -1), axis=0, return_inverse=True)
-        shapes = [tuple(asdict(geometry(path)).values()) for path in different.reshape(-1, *paths.shape[1:])]
+        shapes = [tuple(asdict(geometry(path, path)).values()) for path in different.reshape(-1, *paths.shape[1:])]
         return np.array(shapes, dtype=np.float64)[which.ravel()]
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,23 +154,26 @@ class Assay:
 
 
 def assay(
-    protocol: Path | str | Mapping[str, Any],
-    policies: Policy | Sequence[Policy] | Mapping[str, Policy | Sequence[Policy]],
+    protocol: Path | str | Mapping[str, Any] | Recoveries,
+    policies: Policy | Sequence[Policy] | Mapping[str, Policy | Sequence[Policy]] = (),
     *,
     power: float | None = None,
 ) -> Assay:
     """Play different histories of whiffs to agents, then the same long blank, and compare their recoveries.
 
+    Recoveries of animals in several conditions are compared in the same way.
+
     Parameters
     ----------
     protocol
         A protocol in a TOML file, or a dictionary of the same contents: ``blank`` (moves of the long blank),
-        ``histories`` by name, or ``draw`` to draw them from a plume, ``repeats``, ``noise`` and ``seed``.
+        ``histories`` by name, or ``draw`` to draw them from a plume, ``repeats``, ``noise`` and ``seed``. Or recoveries
+        of animals, ``tracks.recoveries(blank=...)``, whose tracks have conditions.
     policies
-        The agents: a policy, several, or a dictionary from your own names to policies.
+        The agents: a policy, several, or a dictionary from your own names to policies. None for animals.
     power
         Say how many animals and trials an experiment would need if the history explained this share of the
-        recovery; animals are simulated by the agents with the protocol's noise.
+        recovery; animals are simulated by the agents with the protocol's noise, or drawn from those given.
 
     Returns
     -------
@@ -183,11 +188,23 @@ def assay(
     >>> found.tested[0].shares.distinct, found.tested[0].shares.history
     (1, 0.0)
     """
+    if isinstance(protocol, Recoveries):
+        require(not policies, "Recoveries of animals were given; agents need a protocol.")
+        return assay_animals(protocol, power)
     read = read_protocol(protocol)
     given = policies_of(policies)
     named = [one.name for one in contenders([policy for _, policy in given])]
     with Bar("plays") as bar:
         return play_all(read, [(own or name, one) for (own, one), name in zip(given, named, strict=True)], bar, power)
+
+
+def assay_animals(found: Recoveries, share: float | None = None) -> Assay:
+    """Compare recoveries of animals between conditions; with a ``share``, simulate experiments with such animals."""
+    sample = sample_of(found)
+    if share is not None:
+        require_simulable(share, len(sample.conditions))
+    tested = Tested(sample, explained(sample))
+    return Assay((tested,), power=() if share is None else (simulated(sample, share),))
 
 
 def play_all(protocol: Protocol, named: Sequence[tuple[str, Policy]], bar: Bar, share: float | None = None) -> Assay:
