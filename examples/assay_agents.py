@@ -15,8 +15,8 @@ def two_q() -> wc.Policy:
 
 
 def bayes() -> wc.Policy:
-    """A Bayesian agent that needs no solver."""
-    return wc.infotaxis(wc.builtin_plume(), "sparse")
+    """A Bayesian agent that needs no solver: QMDP."""
+    return wc.qmdp(wc.builtin_plume(), "sparse")
 
 
 def _trained(name: str) -> wc.Policy:

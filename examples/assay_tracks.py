@@ -1,4 +1,4 @@
-"""Synthetic tracks in two conditions: agents with two modes and noise, after a dense and after a sparse train of whiffs.
+"""Synthetic tracks in two conditions: agents with two modes and noise, after a dense or a sparse train of whiffs.
 
     python examples/assay_tracks.py conditions.csv
     whiffclock assay conditions.csv --cell 2.5 --move-s 0.5 --blank 50
