@@ -6,7 +6,7 @@ SHELL := /bin/bash
 SECONDS ?= 600
 SEED ?= 1
 
-.PHONY: demo test test-bounds fuzz lint docs bench guard clean
+.PHONY: demo test test-bounds fuzz lint docs bench guard clean package
 
 .venv/.ready: pyproject.toml constraints.txt
 	@echo "Setting up .venv (the first time this takes a minute or two) ..."
@@ -42,6 +42,10 @@ lint: .venv/.ready
 docs: .venv/.ready
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "The site: build/docs/index.html"
+
+# sdist and wheel in build/package, built twice, checked, installed into an empty environment, and tried there.
+package: .venv/.ready
+	@$(BIN)/python .ci/package.py
 
 # Half an hour on an idle machine; PROBLEMS are further .pomdp and .pomdpx files.
 bench: .venv/.ready

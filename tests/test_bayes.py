@@ -10,6 +10,7 @@ from blanks import follow_blanks
 from command import whiffclock as run
 from small_pomdps import TIGER
 
+from whiffclock import pomdp
 from whiffclock.agents.bayes import BayesSettings, BeliefPolicy, belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.files import load_policy
@@ -20,6 +21,7 @@ from whiffclock.path_metrics import GEOMETRY as METRICS
 from whiffclock.path_metrics import geometry
 from whiffclock.plume.reading.files import write_plume
 from whiffclock.plume.toy import toy_plume
+from whiffclock.pomdp.blocks import BlockModel
 from whiffclock.pomdp.solver import SolverSettings, solve
 from whiffclock.recovery import BranchSettings, blank_probability, follow_return, forced_blanks
 
@@ -229,9 +231,27 @@ def test_solve_and_evaluate_from_the_command_line(small, tmp_path):
     assert [row["agent"] for row in compared["rows"]] == ["Bayesian", "cast-and-surge"]
 
 
+def test_the_search_is_exported_as_a_pomdp(small, tmp_path):
+    plume, out = tmp_path / "plume.npz", tmp_path / "dense.pomdp"
+    write_plume(small, plume)
+    done = run("bayes", "export", out, "--plume", plume, "-e", "dense")
+    assert done.returncode == 0, done.stderr
+    read, model = pomdp.read(out), search_model(small, DENSE)
+    assert read.actions == ("upwind", "plus_y", "minus_y", "downwind")
+    assert read.observations == ("blank", "whiff", "arrival")
+    assert len(read.states) == (~model.target).sum() + 1
+    assert read.discount == model.discount
+    # Of the same searches, both know the value if all is seen.
+    known = BlockModel(read).upper().at(BlockModel(read).root())
+    assert known == pytest.approx(model.upper().at(model.root()), rel=1e-5)
+    assert run("bayes", "export", out, "--plume", plume, "-e", "dense").returncode == 2
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (["bayes", "export", "dense.txt", "-e", "dense"], "dense.txt must end in .pomdp."),
+        (["bayes", "export", "a.pomdp", "-e", "dense", "--likelihood", "conditional"], "only independent whiffs"),
         (["bayes", "evaluate"], "No policy was given"),
         (["bayes", "evaluate", "-a", "dowsing"], "There is no agent called 'dowsing'"),
         (["bayes", "solve", "-e", "thick"], "--environment is 'thick'"),

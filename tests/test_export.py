@@ -155,16 +155,39 @@ def test_two_headers_fit_into_one_program_in_cpp(tmp_path):
     subprocess.run([tmp_path / "main"], check=True)
 
 
-def test_a_module_runs_in_micropython(tmp_path):
-    micropython = shutil.which("micropython")
-    if micropython is None:
-        pytest.skip("there is no micropython; CPython runs the module in the other tests")
-    policy = POLICIES["window"]
+def in_micropython(folder):
+    """A command that runs run.py in MicroPython: its Unix port, or its build for Node from npm; None without both."""
+    if unix := shutil.which("micropython"):
+        return [unix, "run.py"]
+    port = "@micropython/micropython-webassembly-pyscript/micropython.mjs"
+    if (node := shutil.which("node")) is None:
+        return None
+    found = subprocess.run([node, "-p", f"require.resolve({port!r})"], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        return None
+    (folder / "run.mjs").write_text(
+        'import { readFileSync } from "node:fs";\n'
+        f"import {{ loadMicroPython }} from {json.dumps(found.stdout.strip())};\n"
+        "const python = await loadMicroPython({ stdout: (line) => console.log(line) });\n"
+        'python.runPython(readFileSync("run.py", "utf8"));\n'
+    )
+    return [node, "run.mjs"]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_module_runs_in_micropython(tmp_path, name):
+    command = in_micropython(tmp_path)
+    if command is None:
+        pytest.skip("there is no MicroPython; CPython runs the module in the other tests")
+    policy = POLICIES[name]
     record = verify.whiff_records(10)[:1, :300]
     text = exported(policy, "micropython").text
-    (tmp_path / "run.py").write_text(f"{text}\na = Agent()\nprint([a.step(w) for w in {record[0].tolist()}])\n")
-    done = subprocess.run([micropython, "run.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == verify.moves_of(policy, record)[0].tolist()
+    moves = f"a = Agent()\nprint([a.step(w) for w in {record[0].tolist()}])\n"
+    (tmp_path / "run.py").write_text(f"import sys\n{text}\n{moves}print(sys.implementation.name)\n")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120)
+    printed, implementation = done.stdout.splitlines()
+    assert implementation == "micropython"
+    assert json.loads(printed) == verify.moves_of(policy, record)[0].tolist()
 
 
 def test_tables_by_hand():

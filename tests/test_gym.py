@@ -167,6 +167,30 @@ def test_searches_are_those_of_kernel_and_loop(plume, threshold):
     assert left
 
 
+def test_one_search_is_a_vector_of_one(plume):
+    how = {"plume": plume, "observation": ["whiff", "clock:9", "last:3", "concentration", "position"], "horizon": 60}
+    env, envs = gymnasium.make(NAME, **how).unwrapped, gymnasium.make_vec(NAME, 1, **how, autoreset_mode="Disabled")
+    rng, ended = np.random.default_rng(5), set()
+    for start in [(5, 13, 150), (3, 12, 0), *((int(x), 13, int(x)) for x in rng.integers(3, 40, 10))]:
+        (seen, info), (many, infos) = (one.reset(seed=1, options={"start": start}) for one in (env, envs))
+        over = False
+        while not over:
+            for kind, value in seen.items():
+                assert np.array_equal(value, many[kind][0])
+                assert np.asarray(value).dtype == many[kind].dtype
+            assert np.array_equal(info["cell"], infos["cell"][0])
+            assert info["snapshot"] == infos["snapshot"][0]
+            action = int(rng.choice(4, p=[0.5, 0.2, 0.2, 0.1]))
+            kept = {kind: np.copy(value) for kind, value in seen.items()}
+            later, reward, *ends, info = env.step(action)
+            assert all(np.array_equal(seen[kind], kept[kind]) for kind in kept)  # no memory is shared
+            seen, over = later, any(ends)
+            many, rewards, *both, infos = envs.step([action])
+            assert (reward, *ends) == (rewards[0], *(end[0] for end in both))
+        ended.add(tuple(ends))
+    assert ended == {(True, False), (False, True)}
+
+
 def test_last_observations_shift(plume):
     env = gymnasium.make(NAME, plume=plume, threshold="denser", observation=["last:4", "whiff", "last:2"])
     seen, _ = env.reset(options={"start": (6, 13, 7)})
@@ -306,7 +330,7 @@ def test_wrong_actions_are_refused_and_nothing_moves(plume, action):
     before, _ = env.reset(seed=0)
     with pytest.raises(InputError, match=r"^The action is .*; it must be .*0 \(upwind\).* or 3 \(downwind\)\.$"):
         env.step(action)
-    assert np.array_equal(env._observed(), before)
+    assert np.array_equal(env._seen()[0], before)
     envs = gymnasium.make_vec(NAME, 2, plume=plume, observation="position")
     before, _ = envs.reset(seed=0)
     with pytest.raises(InputError, match=r"^The action .*; it must be .*0 \(upwind\).* or 3 \(downwind\)\.$"):

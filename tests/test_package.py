@@ -1,5 +1,6 @@
 """The package: its metadata, and a sentence that names the extra wherever an optional package is missing."""
 
+import json
 import re
 import subprocess
 import sys
@@ -83,8 +84,10 @@ def test_training_and_reproducing_import_no_extra():
 def test_one_version_everywhere():
     cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     assert cited[1] == wc.__version__
+    archived = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    assert archived["version"] == wc.__version__
     changes = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert wc.__version__ in changes[:2] or "Unreleased" in changes[:1]
+    assert changes[0] == wc.__version__
 
 
 def test_groups_are_the_extras_of_the_same_name():
@@ -100,3 +103,23 @@ def test_the_pinned_versions_are_allowed_by_the_ranges():
     wanted = [requirement(one) for one in sum(EXTRAS.values(), PROJECT["project"]["dependencies"])]
     wrong = [str(one) for one in wanted if not one.specifier.contains(pinned.get(one.name, "0"))]
     assert [one for one in wrong if "pompy" not in one] == []
+
+
+def test_the_workflow_says_that_it_was_not_run_and_calls_what_exists():
+    yaml = pytest.importorskip("yaml")
+    text = (ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8")
+    assert text.startswith("# This file has never been run")
+    commands = [step["run"] for job in yaml.safe_load(text)["jobs"].values() for step in job["steps"] if "run" in step]
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for command in commands:
+        words = command.split()
+        assert words[0] in ("python", "uv", "make", "whiffclock") or (ROOT / words[0]).is_file()
+        assert words[0] != "make" or words[1] in targets
+    for extra in re.findall(r"\.\[(\w+)\]", text):
+        assert extra in EXTRAS
+
+
+def test_the_page_of_the_installation_has_all_extras():
+    table = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    named = {name for row in re.findall(r"^\| (`.+?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+    assert named == EXTRAS.keys() - {"bench"}

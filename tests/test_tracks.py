@@ -146,6 +146,13 @@ def test_gaps_are_kept_counted_and_end_recoveries(tmp_path):
     assert [ends for *_, ends in cuts(wc.read_tracks(path, units="cells", interpolate=1).tracks[0])] == ["gap", "end"]
 
 
+def test_tracks_without_a_whiff_have_no_recovery_and_are_counted(tmp_path):
+    rows = [(trial, *row) for trial, whiffs in enumerate([(0,), ()]) for row in upwind(30, whiffs)]
+    tracks = wc.read_tracks(table(tmp_path / "a.csv", rows, "trial,t,x,y,whiff"), units="cells")
+    assert tracks.left_out == ["1 of 2 tracks have no whiff, and so no recovery."]
+    assert [one.track.trial for one in tracks.recoveries().found] == ["0"]
+
+
 def test_copies_of_a_frame_are_left_out_and_counted(tmp_path):
     rows = [row for row in upwind(30) for _ in range(2)]
     tracks = wc.read_tracks(table(tmp_path / "a.csv", rows), units="cells")

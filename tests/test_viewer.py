@@ -1,8 +1,11 @@
 """The page of searches: what it holds, what it refuses, and what it does in a browser."""
 
 import re
+import runpy
 import time
 import xml.etree.ElementTree as ET
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from whiffclock.params import InputError
 from whiffclock.plume.toy import toy_plume
 from whiffclock.viewer.page import _part, shown_policies
 
+ROOT = Path(__file__).parents[1]
 EVIL = "</script><script>window.evil = 1</script><img src=x onerror='window.evil = 2'>"
 
 
@@ -219,6 +223,18 @@ def test_a_search_is_exported_as_gif_webm_and_svg(browser, page):
     video = wait_for_file(browser.folder, "webm").read_bytes()
     assert video[:4] == b"\x1a\x45\xdf\xa3"
     assert len(video) > 5000
+
+
+@needs_browser
+def test_the_moving_picture_of_the_readme_is_made_by_the_page(page, plume):
+    maker = runpy.run_path(str(ROOT / "examples" / "search_gif.py"))
+    found = wc.search(wc.cast_and_surge(50), plume, (12, 13, 5), "denser")
+    with Image.open(BytesIO(maker["export"](page, "#agent=wide casts&odor=denser&start=12,13,5"))) as film:
+        assert film.n_frames == found.moves + 1
+        size = film.size
+    with Image.open(kept := ROOT / "docs" / "search.gif") as film:
+        assert film.size == size
+        assert kept.stat().st_size < 2e6
 
 
 @needs_browser

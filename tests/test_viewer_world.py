@@ -127,7 +127,7 @@ def test_searches_are_the_same_in_javascript_and_in_python(page, plume, tmp_path
             assert theirs["arrivals"][a][e] == [one[0] for one in numbers]
             for one, phased in zip(numbers, theirs["phased"][a][e], strict=True):
                 x, y, t = (one[1 + i :: 7] for i in range(3))
-                found = SimpleNamespace(position=np.column_stack([x, y]), whiff=one[4::7] > 0, moves=len(x) - 1)
+                found = SimpleNamespace(action=one[7::7], whiff=one[4::7] > 0, moves=len(x) - 1)
                 assert phased == "".join(map(str, phases_of(found)))
                 seen["arrived" if one[0] else "failed"] += 1
                 seen["wrapped"] += bool((np.diff(t) < 0).any())

@@ -24,6 +24,7 @@ TYPE_CHECKING = False  # as in typing, which takes longer to import than all the
 if TYPE_CHECKING:
     from typing import Any
 
+    from whiffclock import pomdp as pomdp
     from whiffclock.agents.bayes import infotaxis, qmdp
     from whiffclock.agents.castsurge import cast_and_surge
     from whiffclock.agents.compose import heuristic_two_q
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         plot_assay,
         plot_compare,
         plot_controller,
+        plot_convergence,
         plot_plume,
         plot_recovery_path,
         plot_search,
@@ -103,6 +105,7 @@ __all__ = [
     "plot_assay",
     "plot_compare",
     "plot_controller",
+    "plot_convergence",
     "plot_plume",
     "plot_recovery_path",
     "plot_search",
@@ -135,8 +138,10 @@ _PLACES = {
     "environments": "Environments PAPER",
     "export.files": "export_policy",
     "params": "InputError WorldSettings",
-    "plots": "animate_search plot_assay plot_compare plot_controller plot_plume plot_recovery_path plot_search "
-    "plot_tracks",
+    "plots": (
+        "animate_search plot_assay plot_compare plot_controller plot_convergence plot_plume "
+        "plot_recovery_path plot_search plot_tracks"
+    ),
     "plume.builtin": "builtin_plume",
     "plume.plume": "Plume",
     "policy": "Policy TablePolicy",
@@ -162,10 +167,12 @@ def __getattr__(name: str) -> Any:
         new = _RENAMED[name]
         warnings.warn(f"whiffclock.{name} is called {new} now.", DeprecationWarning, stacklevel=2)
         return __getattr__(new)
+    if name == "pomdp":
+        return import_module(f"{__name__}.pomdp")
     if name in _MODULE:
         return globals().setdefault(name, getattr(import_module(f"{__name__}.{_MODULE[name]}"), name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "__version__", "pomdp"]

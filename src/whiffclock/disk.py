@@ -27,6 +27,7 @@ _LONGEST_TOML = 2**20
 #: Seconds after which what is not finished counts as left by a writer that was killed.
 _DAY = 86_400.0
 _TRIES, _PAUSE = 50, 0.1
+_WINDOWS = os.name == "nt"
 _cleaned: set[Path] = set()
 
 
@@ -169,8 +170,23 @@ def put_in_place(temporary: Path, path: Path) -> None:
     if path.is_dir():
         _exchange(temporary, path)
     else:
-        os.replace(temporary, path)
+        _move("replace", temporary, path)
     _flush(path.parent)
+
+
+def _move(how: str, old: Path, new: Path) -> None:
+    """``os.rename`` or ``os.replace`` a file or folder.
+
+    On Windows this fails while anybody has one of them open, such as a virus scanner, for a moment; so it is repeated.
+    """
+    for rest in reversed(range(_TRIES if _WINDOWS else 1)):
+        try:
+            getattr(os, how)(old, new)
+            return
+        except PermissionError:
+            if not rest:
+                raise
+            time.sleep(_PAUSE)
 
 
 def _exchange(new: Path, old: Path) -> None:
@@ -181,13 +197,13 @@ def _exchange(new: Path, old: Path) -> None:
     """
     aside = new.parent.with_suffix(".replaced")
     try:
-        old.rename(aside)
-        os.replace(new, old)
+        _move("rename", old, aside)
+        _move("replace", new, old)
     except BaseException:
         if not os.path.lexists(old):
-            aside.rename(old)
+            _move("rename", aside, old)
         raise
-    aside.rename(new)  # which is removed with its folder
+    _move("rename", aside, new)  # which is removed with its folder
 
 
 def leftovers(folder: Path, older_than: float = _DAY, pattern: str = ".*.????????.partial") -> list[Path]:

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
 #: Errors of the machine, and of paths that cannot be used; others are not expected.
-_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG, errno.EAGAIN}
-_PATHS = {
-    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENOTEMPTY,
-    errno.ELOOP, errno.ENAMETOOLONG, errno.EBUSY, errno.ENXIO, errno.EINVAL, errno.EXDEV, errno.ETXTBSY,
-}  # fmt: skip
+#: Not every system has all of them.
+_MACHINE, _PATHS = (
+    {getattr(errno, name) for name in names.split() if hasattr(errno, name)}
+    for names in (
+        "ENOSPC EDQUOT EIO ENOMEM EMFILE ENFILE EFBIG EAGAIN",
+        "EACCES EPERM EROFS ENOENT EEXIST ENOTDIR EISDIR ENOTEMPTY ELOOP ENAMETOOLONG EBUSY ENXIO EINVAL EXDEV ETXTBSY",
+    )
+)
 _PLAIN = {"±": "+-", "τ": "tau", "γ": "gamma", "…": "...", "−": "-", "–": "-", "×": "x", "·": ".", "²": "^2"}
 
 

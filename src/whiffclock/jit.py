@@ -130,8 +130,10 @@ def _temporary_folder() -> Path:
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     found = folder.lstat()
-    own = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
-    return folder if own and not found.st_mode & 0o022 else Path(tempfile.mkdtemp(prefix="whiffclock-kernels-"))
+    own = stat.S_ISDIR(found.st_mode)
+    if hasattr(os, "getuid"):  # Windows has neither owners nor permissions here; its temporary folder is a user's own
+        own = own and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return folder if own else Path(tempfile.mkdtemp(prefix="whiffclock-kernels-"))
 
 
 def _say(sentence: str) -> None:

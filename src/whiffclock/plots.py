@@ -25,6 +25,7 @@ from whiffclock.notebook import ComparisonTable, Threshold, threshold_of
 from whiffclock.params import require
 from whiffclock.plume import Plume
 from whiffclock.policy import Policy, TablePolicy
+from whiffclock.pomdp.solver import Solution
 from whiffclock.recovery import recovery_moves, recovery_path
 from whiffclock.tracks.beside import groups_of
 from whiffclock.tracks.recoveries import Recoveries
@@ -254,6 +255,43 @@ def plot_tracks(
     found = found if condition is None else found.of(condition)
     require(len(found) > 0, f"There are no recoveries in the condition {condition!r}.")
     draw_recoveries(ax, groups_of(found, policies), found.unit)
+    return ax
+
+
+def plot_convergence(solution: Solution, ax: Axes | None = None) -> Axes:
+    """Draw the bounds of a solver on the value of the initial belief, against time.
+
+    Parameters
+    ----------
+    solution
+        What :func:`whiffclock.pomdp.solve` returned.
+    ax
+        Axes to draw into; default: new ones.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import whiffclock as wc
+    >>> heard, unknown = [[0.85, 0.15], [0.15, 0.85]], [[0.5, 0.5], [0.5, 0.5]]
+    >>> T = [[[1, 0], [0, 1]], unknown, unknown]
+    >>> R = [[-1, -1], [-100, 10], [10, -100]]
+    >>> ax = wc.plot_convergence(wc.pomdp.solve(T, [heard, unknown, unknown], R, 0.95, backups=500))
+    >>> ax.get_xlabel()
+    'CPU time (s)'
+    """
+    history = solution.history
+    seconds = [state.cpu_seconds for state in history]
+    lower, upper = ([getattr(state, name) for state in history] for name in ("lower", "upper"))
+    ax = style.given_or_new(ax, 5.0, 3.4)
+    ax.fill_between(seconds, lower, upper, color=style.tint(style.COLOURS["denser"], 0.15), linewidth=0)
+    for values, label, line in ((upper, "upper bound", "--"), (lower, "lower bound: value of the policy", "-")):
+        ax.plot(seconds, values, color=style.COLOURS["denser"], linestyle=line, label=label)
+    ax.set_xlabel("CPU time (s)")
+    ax.set_ylabel("value of the initial belief")
+    ax.legend()
     return ax
 
 

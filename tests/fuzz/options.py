@@ -27,6 +27,7 @@ TEXTS = {
     "points": ("", "8,8,8", "0,0,0", "-8,8,8", "1024,1024,512", f"{10**30},8,8", "9,9,9"),
     "crop": ("", "0:1,0:1", "0:0,0:0", f"0:{10**30},0:1", "5:1,1:5", "-1:2,0:1", f"{10**30}:{10**31},0:1"),
     "frames": ("", ":", "5:1", f"0:{10**30}", f"{10**30}:", "-1:", "1:2:3", "9" * 5000 + ":"),
+    "columns": ("", "=", "t", "t=", "t=t,x=x,y=y", "whiff=odor", "z=x", "x=t,y=t", "t=" + "a" * 5000, "=" * 5000),
     "axes": ("", "txy", "ttt", "xyz", "t" * 300),
 }  # fmt: skip
 PATHS = ("", ".", "/proc", "missing.npz", "missing/deep/er.npz", "text.txt", "text.txt/in.npz", "loop", "loop/in.npz",
@@ -42,6 +43,10 @@ length = [5, 9]
 episodes = 50
 evaluation.snapshots = 1
 """
+#: Two animals that go upwind, aside and back.
+TRACKS = "fly,t,x_mm,y_mm,whiff\n" + "".join(
+    f"{fly},{0.5 * i},{abs(i % 40 - 20)},{fly * (i % 5)},{int(i % 40 == 0)}\n" for fly in (1, 2) for i in range(120)
+)
 ASSAY = """\
 blank = 20
 histories = { dense = "3(W B) W", sparse = "W B9 W" }
@@ -55,6 +60,7 @@ def prepare(folder: Path, compile_all: bool = True) -> None:
     (folder / "text.txt").write_text("text\n")
     (folder / "tiger.pomdp").write_text(TIGER)
     (folder / "sweep.toml").write_text(SWEEP)
+    (folder / "tracks.csv").write_text(TRACKS)
     (folder / "assay.toml").write_text(ASSAY)
     (folder / "empty.npz").touch()
     (folder / "noise.npz").write_bytes(os.urandom(1000))
@@ -111,6 +117,7 @@ BASES = {
     ("evaluate",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("compare",): ("policies", *_PLUME, *_OWN, "--snapshots", "1"),
     ("recovery",): ("policies", "--out", "made.png"),
+    ("tracks",): ("tracks.csv", "--compare", "policies", "--out", "made.png"),
     ("assay",): ("assay.toml", "policies", "--out", "made"),
     ("study",): ("plume.npz", "--only", "fig1", "--out", "made"),
     ("view",): (*_PLUME, *_OWN, "--out", "made.html", "--no-open"),

@@ -12,10 +12,12 @@ import h5py
 import made_up
 import numpy as np
 import scipy.io
+import xarray as xr
 import zarr
 from small_pomdps import TIGER, rover
 
 from fuzz import damage
+from fuzz.options import TRACKS
 from whiffclock.agents.bayes import belief_heuristic, quasi_optimal, search_model
 from whiffclock.agents.castsurge import cast_and_surge
 from whiffclock.agents.compose import heuristic_two_q
@@ -232,6 +234,23 @@ def compare_store(folder):
     trained(clock(30)).save(folder / "policy.npz")
 
 
+def fly_array(path, kind):
+    """The eight columns of walking flies, as an array of numbers or of arrays."""
+    rows = np.array([[1, i / 9, -2 * i, i % 5, 0, 0, 0, i % 30 == 0] for i in range(90)], dtype=float)
+    columns = np.empty(8, dtype=object)
+    columns[:] = list(rows.T)
+    np.save(path, columns if kind is object else rows, allow_pickle=kind is object)
+
+
+def poses(folder):
+    """Positions of two individuals as the package movement stores them."""
+    place = np.stack([-np.arange(60.0), np.arange(60) % 7], axis=1)[:, :, None] + np.zeros(2)
+    whiff = (np.arange(60) % 25 == 0).astype(float)
+    where = {"time": np.arange(60) / 10, "space": ["x", "y"], "individual": ["a", "b"]}
+    data = {"position": (("time", "space", "individual"), place), "whiff": (("time",), whiff)}
+    xr.Dataset(data, where, {"time_unit": "seconds"}).to_netcdf(folder / "a.nc", engine="h5netcdf")
+
+
 def seeds() -> list[Seed]:
     """All seeds; ``make`` makes their files in a folder of their own."""
     made: list[Seed] = []
@@ -415,5 +434,25 @@ def seeds() -> list[Seed]:
         pieces = to_pieces(model, solve(model, SolverSettings(seconds=None, backups=20)).vectors)
         write_policy(folder / "a.policy", tables, pieces, floor=worst_value(model))
 
+    tracks = ("tracks", "a.csv", "--json")
+    add("tracks .csv", "a.csv", tracks, texts, lambda d: (d / "a.csv").write_text(TRACKS), weight=2, **other)
+    ways = (damage.raw, damage.npy_header)
+    for kind in (float, object):
+        add(
+            "tracks .npy",
+            "a.npy",
+            ("tracks", "a.npy", "--json"),
+            ways,
+            lambda d, kind=kind: fly_array(d / "a.npy", kind),
+            **other,
+        )
+    add(
+        "tracks .nc",
+        "a.nc",
+        (*tracks[:1], "a.nc", "--json", "--units", "px", "--blank", "1"),
+        damage.HDF5,
+        poses,
+        **other,
+    )
     add(".policy", "a.policy", (*model, "a.pomdp", "--start", "a.policy"), texts, start, weight=2, **other)
     return made

@@ -66,7 +66,7 @@ def actions_of(program: str) -> np.ndarray:
 
 def trained() -> list[TablePolicy]:
     """Q-learning agents of the built-in plume, of 1,000,000 episodes each: enough to watch, less than the paper's."""
-    text = (resources.files("whiffclock") / "data" / "trained.json").read_text()
+    text = (resources.files("whiffclock") / "data" / "trained.json").read_text(encoding="utf-8")
     return [_trained(**one) for one in json.loads(text)]
 
 
@@ -79,4 +79,4 @@ def _trained(
 
 @cache
 def _programs() -> dict[str, dict[str, Any]]:
-    return json.loads((resources.files("whiffclock") / "data" / "programs.json").read_text())
+    return json.loads((resources.files("whiffclock") / "data" / "programs.json").read_text(encoding="utf-8"))

@@ -1,5 +1,6 @@
 """``whiffclock bayes``: the quasi-optimal Bayesian agent, and cheaper agents with the same belief."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -58,10 +59,43 @@ def solve(
     model = policy.model
     cells = {"grid": " x ".join(map(str, model.target.shape)), "start_cells": len(model.root().cells)}
     facts = {"environment": name, "plume": field.origin, **cells, **solution.to_dict()}
-    opt.show(facts, json, ",.6g", untabled="loose_first_bounds")
+    solver.show(facts, solution, json)
     if out is not None:
         opt.say(f"Policy: {out}")
         opt.hint("bayes", "evaluate", out, plume=plume, world=world)
+
+
+@bayes_app.command()
+@with_options
+def export(
+    *,
+    out: Annotated[Path, typer.Argument(metavar="MODEL", help="The .pomdp file to write.")],
+    environment: Annotated[str, "Environment of the plume, or a threshold.", OptionSpec("NAME", short="-e")],
+    plume: opt.PlumeSettings,
+    assumed: Assumed,
+    world: World,
+    force: opt.Force = False,
+) -> None:
+    """Write the search as a POMDP in Cassandra's format, for other solvers.
+
+    Example: whiffclock bayes export sparse.pomdp -e sparse
+    """
+    from whiffclock.agents.bayes import search_model
+    from whiffclock.pomdp.files.writing import write_pomdp
+    from whiffclock.world.moves import ACTIONS
+
+    require(out.suffix == ".pomdp", f"{out} must end in .pomdp.")
+    why = "only independent whiffs make a POMDP on the position"
+    require(assumed.likelihood == "independent", f"--likelihood is {assumed.likelihood}; {why}.")
+    opt.require_new(out, force)
+    field = plume.open()
+    threshold = field.environments.threshold_of(environment, "--environment")
+    tables = search_model(field, threshold, assumed, world).tables()
+    actions = tuple(name.replace("+", "plus_").replace("-", "minus_") for name in ACTIONS)
+    tables = replace(tables, actions=actions, observations=("blank", "whiff", "arrival"))
+    about = f"Search for the source of a plume, {field.origin}; environment {field.environments.name_of(threshold)}"
+    write_pomdp(tables, out, f"{about}\nStates: position relative to the source")
+    opt.say(f"Model: {out}")
 
 
 @bayes_app.command()

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -67,9 +68,15 @@ def solve(
     shape = {"states": len(tables.states), "actions": len(tables.actions), "observations": len(tables.observations)}
     size = {"blocks": model.n_blocks, "model_megabytes": model.megabytes}
     facts = {"file": str(file), **shape, **size, **solution.to_dict()}
-    opt.show(facts, json, ",.6g", untabled="loose_first_bounds")
+    show(facts, solution, json)
     if out is not None:
         opt.say(f"Policy: {out}")
+
+
+def show(facts: dict[str, Any], solution: "Solution", json: bool) -> None:
+    """Print the facts of a solution as a table, or with the bounds over time as JSON."""
+    history = {"history": [asdict(state) for state in solution.history]} if json else {}
+    opt.show(facts | history, json, ",.6g", untabled="loose_first_bounds")
 
 
 def with_budget(settings: SolverSettings) -> SolverSettings:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 #: Most groups in a picture; most paths in a panel, and points of each.
 MOST, _PATHS, _POINTS = 12, 400, 300
-#: Share of the points of animals that may lie outside of the picture, on each side.
-_FAR = 0.004
+#: Share of the paths of animals that may leave the picture on each side.
+_FAR = 0.03
 _SHORT = {
     "surge_length": "surge",
     "cast_width": "cast",
@@ -171,10 +171,11 @@ def _shades(groups: Sequence[Group]) -> dict[str, str]:
 
 
 def _limits(groups: Sequence[Group]) -> Bbox:
-    """The part of the plane with nearly all of what is drawn; few animals go far."""
-    points = np.concatenate([path for group in groups if not group.agents for path in _some(group)])
-    ends = np.quantile(points, [_FAR, 1 - _FAR], axis=0)
-    return limits([ends, *(path for group in groups if group.agents for path in group.paths)], 0.1)
+    """The part of the plane with all agents and nearly all animals: one that goes far does not set the scale."""
+    paths = [path for group in groups if not group.agents for path in _some(group)]
+    low = np.quantile([path.min(axis=0) for path in paths], _FAR, axis=0, method="lower")
+    high = np.quantile([path.max(axis=0) for path in paths], 1 - _FAR, axis=0, method="higher")
+    return limits([[low, high], *(path for group in groups if group.agents for path in group.paths)], 0.1)
 
 
 def _some(group: Group) -> list[np.ndarray]:

@@ -150,8 +150,8 @@ def run_c(compiler: str, program: str, header: str, given: bytes, *options: str)
     """Compile a program with a header, all warnings being errors, and run it."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        (folder / "policy.h").write_text(header)
-        (folder / "main.c").write_text(program)
+        (folder / "policy.h").write_text(header, encoding="utf-8")
+        (folder / "main.c").write_text(program, encoding="utf-8")
         words = [compiler, *(options or _WARNINGS), "-o", str(folder / "main"), str(folder / "main.c")]
         try:
             done = subprocess.run(words, capture_output=True, text=True, timeout=120)

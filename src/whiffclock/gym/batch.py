@@ -16,9 +16,9 @@ from whiffclock.plain_values import plain, shown
 from whiffclock.plume import Plume
 from whiffclock.plume.builtin import builtin_plume
 from whiffclock.plume.reading.files import read_plume
-from whiffclock.world.moves import ACTIONS
+from whiffclock.world.moves import ACTIONS, N_ACTIONS
 from whiffclock.world.reward import move_reward
-from whiffclock.world.searches import COUNTER, ENDED, PARTS, advance, begin_some
+from whiffclock.world.searches import COUNTER, ENDED, PARTS, advance, advance_one, begin_some
 from whiffclock.world.starts import one_start, start_cells, start_snapshots
 
 _EXISTING = " or ".join(", ".join(f"{number} ({name})" for number, name in enumerate(ACTIONS)).rsplit(", ", 1))
@@ -72,7 +72,9 @@ class Batch:
         self.recent = np.zeros((self.count, self.observations.recent), dtype=np.int8)
         self.odor = np.zeros(self.count, dtype=np.float32)
         self._all = whiffs, numbers, cells, self.observations.field, self.state, self.recent, self.odor
+        self._first = self._all[:2] + self._all[3:]
         self._earned = move_reward(np.array([False, True]), EvaluationSettings(gamma=gamma).gamma)
+        self._rewards = *self._earned.tolist(), float(self._earned[0])  # as step_one counts ends
 
     @property
     def ended(self) -> np.ndarray:
@@ -104,15 +106,28 @@ class Batch:
         points = [one_start(self.plume, self.threshold, self.world, row) for row in rows]
         return np.broadcast_to(np.concatenate(points), (self.count, 3))
 
+    def step_one(self, action: Any) -> tuple[float, int]:
+        """Move the only search; its reward, and 0, 1 at the source, or 2 if it ends without."""
+        if type(action) is not int or not 0 <= action < N_ACTIONS:
+            action = self._checked(action, np.asarray(action)[None])[0].item()
+        end = advance_one(*self._first, action)
+        return self._rewards[end], end
+
     def step(self, actions: Any, given: np.ndarray, reward: np.ndarray, ends: np.ndarray) -> None:
         """Move all searches by ``actions``, as an array ``given``; fills ``reward`` and ``ends``."""
+        wrong = advance(*self._all, self._earned, self._checked(actions, given, -1), reward, ends)
+        if wrong >= 0:
+            self._checked(actions, given)
+
+    def _checked(self, actions: Any, given: np.ndarray, most: int = N_ACTIONS - 1) -> np.ndarray:
+        """Actions as int64[n]; wrong ones are refused, by type and shape alone if ``most`` is negative."""
         if given.dtype.kind not in "iu" or given.shape != (self.count,):
             many = f"{self.count} whole numbers, each" if self.count > 1 else "a whole number,"
             raise InputError(f"The action is {shown(actions)}; it must be {many} {_EXISTING}.")
-        wrong = advance(*self._all, self._earned, given.astype(np.int64, copy=False), reward, ends)
-        if wrong >= 0:
-            where = f" of search {wrong}" if self.count > 1 else ""
-            raise InputError(f"The action{where} is {given[wrong]}; it must be {_EXISTING}.")
+        if most >= 0 and (bad := (given < 0) | (given > most)).any():
+            where = f" of search {bad.argmax()}" if self.count > 1 else ""
+            raise InputError(f"The action{where} is {given[bad.argmax()]}; it must be {_EXISTING}.")
+        return given.astype(np.int64, copy=False)
 
 
 @cache

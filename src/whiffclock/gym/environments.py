@@ -149,8 +149,8 @@ class SearchEnv(gymnasium.Env):
         self.observation_space = self._batch.observations.space
         self.action_space = gymnasium.spaces.Discrete(N_ACTIONS)
         self.render_mode, self._paths = render_mode, _paths(render_mode, self._batch)
-        self._one, self._reward, self._ends = np.ones(1, dtype=np.bool_), np.empty(1), np.empty((2, 1), dtype=np.bool_)
-        self._begun = self._over = False
+        self._one, self._now = np.ones(1, dtype=np.bool_), self._batch.state[:, 0]
+        self._begun = self._going = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin a search: at random, or at ``options["start"]``."""
@@ -160,21 +160,19 @@ class SearchEnv(gymnasium.Env):
         self._batch.begin(self._one, start)
         if self._paths:
             self._paths.keep()
-        self._begun, self._over = True, False
-        return self._observed(), self._info()
+        self._begun = self._going = True
+        return self._seen()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Move; observation, reward, whether terminated, whether truncated, info."""
-        if not self._begun:
-            raise ResetNeeded(_NOT_BEGUN)
-        if self._over:
-            raise ResetNeeded(_ENDED)
-        self._batch.step(action, np.asarray(action)[None], self._reward, self._ends)
+        if not self._going:
+            raise ResetNeeded(_ENDED if self._begun else _NOT_BEGUN)
+        reward, end = self._batch.step_one(action)
         if self._paths:
             self._paths.keep()
-        (arrived,), (late,) = self._ends.tolist()
-        self._over = arrived or late
-        return self._observed(), float(self._reward[0]), arrived, late, self._info()
+        self._going = end == 0
+        seen, info = self._seen()
+        return seen, reward, end == 1, end == 2, info
 
     def render(self) -> np.ndarray | None:
         """A picture uint8[height, width, 3] of plume, path and clock."""
@@ -185,12 +183,11 @@ class SearchEnv(gymnasium.Env):
             raise ResetNeeded(_NOT_BEGUN)
         return self._paths.picture(0)
 
-    def _observed(self) -> Any:
-        return self._batch.observations.of_one(self._batch.observed(), 0)
-
-    def _info(self) -> dict[str, Any]:
-        place = self._batch.state[:3, 0].copy()
-        return {"cell": place[:2], "snapshot": int(place[2])}
+    def _seen(self) -> tuple[Any, dict[str, Any]]:
+        """What the search observes, and its info."""
+        batch, now = self._batch, self._now.tolist()
+        seen = batch.observations.of_first(now, batch.recent, batch.odor)
+        return seen, {"cell": self._now[:2].copy(), "snapshot": now[2]}
 
 
 def _mode_of(given: AutoresetMode | str) -> AutoresetMode:

@@ -35,6 +35,7 @@ from whiffclock.world.searches import CLOCK, X, Y
 _NUMBER = {"whiff": "never", "clock": "maybe", "last": "always", "concentration": "never", "position": "never"}
 _CHOICES = "whiff, clock, clock:n, last:n, concentration or position"
 _LONGEST = 100_000
+_BITS = np.int64(0), np.int64(1)
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,23 @@ class Observations:
         if self._only is None:
             return {text: some[i] for text, some in values.items()}
         return values[i]
+
+    def of_first(self, now: list[int], recent: np.ndarray, odor: np.ndarray) -> Any:
+        """What the only search observes, in new arrays; ``now`` is its state. The same as :meth:`of_one`, faster."""
+        if self._only is not None:
+            return self._value(self._only, now, recent, odor)
+        return {text: self._value(kind, now, recent, odor) for text, kind in self.kinds.items()}
+
+    def _value(self, kind: Kind, now: list[int], recent: np.ndarray, odor: np.ndarray) -> Any:
+        if kind.name == "whiff":
+            return _BITS[now[CLOCK] == 0]
+        if kind.name == "clock":
+            return np.int64(min(now[CLOCK], kind.size - 1))
+        if kind.name == "last":
+            return recent[0, self.recent - kind.size :].copy()
+        if kind.name == "concentration":
+            return odor.copy()
+        return (np.array(now[X : Y + 1]) - self._source).astype(np.int32)
 
     def _values(self, kind: Kind, state: np.ndarray, recent: np.ndarray, odor: np.ndarray) -> np.ndarray:
         if kind.name == "whiff":

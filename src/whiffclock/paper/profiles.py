@@ -94,7 +94,9 @@ class Profile(Settings):
 
 PROFILES = {
     name: Profile.from_dict({"name": name, **numbers})
-    for name, numbers in tomllib.loads((resources.files(__package__) / "profiles.toml").read_text()).items()
+    for name, numbers in tomllib.loads(
+        (resources.files(__package__) / "profiles.toml").read_text(encoding="utf-8")
+    ).items()
 }
 
 

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from whiffclock.params import require
 from whiffclock.pomdp import belief as kernel
 from whiffclock.pomdp.deadline import NEVER, Deadline
 from whiffclock.pomdp.model import Edges, Spread
-from whiffclock.pomdp.tabular import DISCOUNT
+from whiffclock.pomdp.tabular import DISCOUNT, TabularModel
 
 #: Cells with less than this share of a child's largest weight are left out when its best vector is looked for.
 #: Values are not negative, so what is found is still a lower bound.
@@ -131,6 +132,27 @@ class GridSearch:
         weights = belief.weights * self.chances[observation, belief.cells]
         total = weights.sum()
         return GridBelief(belief.cells, weights / total) if total > 0 else belief
+
+    def tables(self) -> TabularModel:
+        """The same search in tables: a state for each cell outside the target region, and one for having arrived.
+
+        It has one more observation, which is made there.
+        """
+        free, n = np.flatnonzero(~self.in_target), len(self.likelihood)
+        end, place = len(free), np.full(self.target.size + 1, len(free))
+        place[free] = np.arange(end)
+        here, ones = np.arange(end + 1), np.ones(end + 1)
+        following = np.vstack([place[self.successor[free]], np.full(self.n_actions, end)])
+        transition = tuple(sp.csr_array((ones, (here, to)), shape=(end + 1, end + 1)) for to in following.T)
+        seen = np.zeros((end + 1, n + 1))
+        seen[:end, :n], seen[end, n] = self.likelihood.reshape(n, -1).T[free], 1.0
+        seen /= seen.sum(axis=1, keepdims=True)
+        reward = np.hstack([(following[:end] == end).T, np.zeros((self.n_actions, 1))])
+        initial = np.append(self.initial.ravel()[free], 0.0)
+        x, y = np.divmod(free, self.target.shape[1]) - np.array(self.target.shape)[:, None] // 2
+        cells = tuple(f"x{i}y{j}" for i, j in zip(x.tolist(), y.tolist(), strict=True))
+        model = transition, (sp.csr_array(seen),) * self.n_actions, reward, initial / initial.sum()
+        return TabularModel(*model, self.discount, states=(*cells, "arrived"))
 
     def vectors(self, until: Deadline = NEVER) -> "GridVectors":
         return GridVectors(self)

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from whiffclock.pomdp.backup import back_up_lower, back_up_upper
 from whiffclock.pomdp.deadline import Deadline
 from whiffclock.pomdp.model import Model, Vectors
-from whiffclock.pomdp.prune import prune
+from whiffclock.pomdp.prune import prune, thin
 from whiffclock.pomdp.sample import Predictor, by_bounds, by_policy, by_upper
 from whiffclock.pomdp.settings import SolverSettings
 from whiffclock.pomdp.start import Start, add_start, require_in_order
@@ -118,6 +118,8 @@ class _Run:
             if self._elapsed() - self.history[-1].seconds > 0.1:
                 progress(self._record())
         prune(self.tree)
+        if self.bound.interpolates:
+            thin(self.tree)
         progress(last := self._record())
         found = last.lower, last.upper, last.backups, last.seconds
         return Solution(self.model, self.vectors, *found, ended, self.loose_first_bounds, self.history)

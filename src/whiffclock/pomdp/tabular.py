@@ -49,13 +49,18 @@ class TabularModel:
         largest = float(np.abs(self.reward).max())
         allowed = largest <= _LARGEST_REWARD
         require(allowed, f"A reward has the size {largest:g}; it must be at most {_LARGEST_REWARD:g}.")
-        proper = (self.initial >= 0).all() and abs(self.initial.sum() - 1) < SUM_TOLERANCE
-        fits = self.initial.shape == (n_states,) and bool(proper)
-        require(fits, f"The initial belief must be {n_states} probabilities that sum to one.")
+        check_initial(self.initial, n_states)
         for names, n in (("states", n_states), ("actions", n_actions), ("observations", n_observations)):
             if not getattr(self, names):
                 object.__setattr__(self, names, tuple(str(i) for i in range(n)))
             require(len(getattr(self, names)) == n, f"There are {n} {names}, but {len(getattr(self, names))} names.")
+
+
+def check_initial(belief: np.ndarray, n: int, what: str = "The initial belief") -> np.ndarray:
+    """``belief``, rescaled, if it is ``n`` probabilities that sum to one."""
+    proper = belief.shape == (n,) and (belief >= 0).all() and abs(belief.sum() - 1) < SUM_TOLERANCE
+    require(bool(proper), f"{what} must be {n} probabilities that sum to one.")
+    return belief / belief.sum()
 
 
 def _require_stochastic(matrix: sp.csr_array, shape: tuple[int, int], what: str) -> None:

@@ -270,8 +270,10 @@ def _local_cluster(distributed: ModuleType, workers: int) -> Any:
     Ctrl-C waits until it has started: half a cluster cannot be closed. Its threads and processes inherit the mask, so
     that Ctrl-C reaches this process alone, which then closes them.
     """
-    resource_tracker.ensure_running()  # its start would end the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    before = None
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows, where Ctrl-C may leave a process of a half-started cluster
+        resource_tracker.ensure_running()  # its start would end the mask
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return distributed.LocalCluster(
             None, workers, 1, host=_HERE, dashboard_address=f"{_HERE}:0", silence_logs=logging.CRITICAL
@@ -286,7 +288,7 @@ def _scheduler_address(distributed: ModuleType, where: str) -> str:
 
     A client that cannot connect waits for ever, or ends with a traceback; so the scheduler is asked first.
     """
-    address = where if ":" in where else _address_in(Path(where))
+    address = where if ":" in where and not Path(where).is_file() else _address_in(Path(where))  # a file may be C:\\...
 
     async def identity(tick: Tick) -> dict[str, Any]:
         async with distributed.rpc(address) as server, asyncio.timeout(_SECONDS_TO_CONNECT):

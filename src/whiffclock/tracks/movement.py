@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,10 @@ def dataset_columns(path: Path, given: Mapping[str, str], keypoint: str | None) 
 
     with reading(path, "a dataset of tracks"):
         require_hdf5(path, "a dataset of tracks")
-        with xr.open_dataset(path, engine="h5netcdf", decode_timedelta=False) as file:
+        with (
+            warnings.catch_warnings(action="ignore"),
+            xr.open_dataset(path, engine="h5netcdf", decode_timedelta=False) as file,
+        ):
             require_plausible(file.nbytes, path)
             data = file.load()
     data = data.rename({old: new for old, new in _PLURAL.items() if old in data.dims or old in data.coords})

@@ -4,7 +4,7 @@ The rules of the guesses:
 
 - Units: those in the names of the columns or in the dataset; otherwise they must be given.
 - Cell, the length of one move of an agent: where all moves from frame to frame have one length, this; otherwise the
-  median distance that the individuals get in a second, to one digit.
+  median distance that the individuals get in a quarter of a second, to one digit.
 - Times: a column called frame counts frames, and needs the frame rate; other times are seconds.
 - Wind: a column of angles; otherwise towards larger x is assumed.
 - Whiffs: a column of 0 and 1 is taken as it is. Of a concentration, the background is the median, the noise that of the
@@ -27,7 +27,7 @@ import numpy as np
 
 from whiffclock.disk import require_file
 from whiffclock.formatting import plainly
-from whiffclock.params import InputError, require
+from whiffclock.params import LARGEST_FLOAT, InputError, require, require_memory
 from whiffclock.plume.guess import Guess
 from whiffclock.tracks.columns import LABELS, Raw, array_columns, is_array, table_columns
 from whiffclock.tracks.settings import UNITS, TrackSettings
@@ -37,6 +37,8 @@ from whiffclock.tracks.track import GAP, Track, Tracks, equal_moves, usual_dista
 _CLEAR, _SHARE = 5.0, 0.01
 #: The wind of a trial may scatter so that the mean of its directions, as arrows, has at least this length.
 _STEADY = 0.9
+#: Time in s in which an individual moves about a cell, if nothing is known of it.
+_GLANCE = 0.25
 
 
 def read_tracks(path: Path | str, **settings: Any) -> Tracks:
@@ -94,6 +96,7 @@ def assembled(raw: Raw, how: TrackSettings) -> Tracks:
     unit = _unit(raw, how)
     _count_seconds(raw, how)
     whiffs, known_odor = _whiffs(raw, how)
+    _require_range(raw)
     order, borders = _groups(raw)
     known = known_odor & np.isfinite(raw.values["t"]) & np.isfinite(raw.values["x"]) & np.isfinite(raw.values["y"])
     columns = {role: raw.values[role] for role in ("t", "x", "y")}
@@ -209,6 +212,14 @@ def clear_of_noise(odor: np.ndarray) -> tuple[float, str]:
     return threshold, f"background {plainly(background, 3)}, noise {plainly(noise, 3)}"
 
 
+def _require_range(raw: Raw) -> None:
+    """Refuse numbers whose squares overflow."""
+    for role, values in raw.values.items():
+        known = values[np.isfinite(values)]
+        far = float(np.abs(known).max(initial=0.0))
+        require(far <= LARGEST_FLOAT, f"{raw.name}: {role} has the value {plainly(far)}; it must be at most 1e30.")
+
+
 def _groups(raw: Raw) -> tuple[np.ndarray | None, np.ndarray]:
     """Rows by track: their order (None: as they are), and the borders between tracks."""
     n = len(raw.values["x"])
@@ -271,6 +282,7 @@ def _filled(track: Track, seconds: float) -> tuple[Track, int]:
     for i in gaps:
         if track.t[i + 1] - track.t[i] <= seconds + GAP * track.interval:
             count = round((track.t[i + 1] - track.t[i]) / track.interval)
+            require_memory(64 * count, f"A gap of {plainly(track.t[i + 1] - track.t[i], 3)} s that is filled")
             t.append(np.linspace(track.t[i], track.t[i + 1], count + 1)[1:-1])
     every = np.concatenate(t)
     order = np.argsort(every, kind="stable")
@@ -304,8 +316,12 @@ def _cell(made: list[Track], unit: str, how: TrackSettings, said: dict[str, Gues
     if step is not None:
         cell, why, sure = float(f"{step:.4g}"), "all moves have this length", "sure"
     else:
-        cell, why, sure = float(f"{usual_distance(made, 1.0):.1g}"), "median distance moved in 1 s", "unclear"
-        require(cell > 0, "Nothing moves in a second, so no cell can be guessed; give its size with --cell.")
+        cell, why, sure = (
+            float(f"{usual_distance(made, _GLANCE):.1g}"),
+            f"median distance moved in {plainly(_GLANCE)} s",
+            "unclear",
+        )
+        require(cell > 0, "Half of the time nothing moves, so no cell can be guessed; give its size with --cell.")
     said["cell"] = Guess(f"{plainly(cell)} {unit}", sure, why, "--cell")
     return cell
 

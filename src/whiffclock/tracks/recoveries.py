@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 #: Blanks of fewer moves are no recoveries by default.
 SHORTEST = 10
+_MOST_STEPS = 5e7
 #: How a recovery ends.
 ENDS = ("whiff", "gap", "end")
 
@@ -161,6 +162,7 @@ def recoveries_of(tracks: Tracks, settings: RecoverySettings | None = None) -> R
     if not long:
         few = f"{tracks.name} has {len(every)} blanks after a whiff, none of {plainly(settings.blank, 3)} s or more"
         raise InputError(f"{few}; --blank takes shorter ones.")
+    _require_steps(tracks, settings, long)
     found = tuple(_measured(track, first, last, ends, tracks.cell, settings) for track, first, last, ends in long)
     return Recoveries(found, settings, tracks.cell, tracks.unit, said, _sentences(tracks, every, found, settings))
 
@@ -189,11 +191,24 @@ def _settled(tracks: Tracks, settings: RecoverySettings) -> tuple[RecoverySettin
     return RecoverySettings(blank, settings.steps, move), said
 
 
+def _require_steps(tracks: Tracks, how: RecoverySettings, cut: list[tuple[Track, int, int, str]]) -> None:
+    """Refuse steps so small that nobody can mean them, before they are made."""
+    if how.steps == "time":
+        assert how.move_s is not None
+        count = sum(float(track.t[b] - track.t[a]) for track, a, b, _ in cut) / how.move_s
+        small, option = f"{plainly(how.move_s, 3)} s", "--move-s"
+    else:
+        ways = (np.hypot(*np.diff(track.position[a : b + 1], axis=0).T).sum() for track, a, b, _ in cut)
+        count, small, option = sum(map(float, ways)) / tracks.cell, f"{plainly(tracks.cell, 3)} {tracks.unit}", "--cell"
+    many = f"The recoveries would have {count:.3g} steps of {small}, and {_MOST_STEPS:.0e} are allowed"
+    require(count <= _MOST_STEPS, f"{many}; {option} sets another.")
+
+
 def cuts(track: Track) -> Iterable[tuple[int, int, str]]:
     """First and last frame of each blank after a whiff, and how it ends."""
     stops = np.flatnonzero(track.whiff)
     gaps = track.gaps
-    after = np.concatenate([stops[1:], [len(track) - 1]])
+    after = np.concatenate([stops[1:], [len(track) - 1]])[: len(stops)]
     for first, last in zip(stops.tolist(), after.tolist(), strict=True):
         ends = "whiff" if last > first and track.whiff[last] else "end"
         gap = np.searchsorted(gaps, first)

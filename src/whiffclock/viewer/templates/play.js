@@ -101,6 +101,14 @@ class Game {
     return `${mine}; ${name} ${its}. ${word}${end}`;
   }
 
+  /* A few words on the arena, once both have come to an end. */
+  cheer() {
+    const { mine, its } = this.results.at(-1), sum = (name) => this.results.reduce((total, one) => total + one[name], 0);
+    if (this.results.length < ROUNDS) return mine > its ? "You win this round!" : mine < its ? "The agent wins this round" : "A draw";
+    const score = `${sum("mine").toFixed(2)} to ${sum("its").toFixed(2)}`;
+    return sum("mine") > sum("its") ? `You beat it, ${score}!` : `It beats you, ${score}. Once more?`;
+  }
+
   /* Draw the round; true while something moves. */
   paint(now) {
     const { arena } = view, { state } = this;
@@ -187,6 +195,8 @@ class Game {
     const told = (name, found, most) => `${name}: ${over ? (found ? `${found} moves` : "not found") : `move ${Math.min(step, most)}`}`;
     words(g, told("you", moves, this.trail.length - 1), 16, 20, { align: "left", colour: theme.racers[0], weight: 700, size: 1.15 });
     words(g, told(this.theirs.agent.label, itsMoves, this.theirs.moves), 16, 20 + 1.6 * theme.label, { align: "left", colour: theme.racers[1], weight: 700, size: 1.15 });
+    const size = Math.min(2.2, arena.w / (22 * theme.label));
+    if (over) words(g, this.cheer(), arena.w / 2, arena.h - 3.6 * theme.label, { size, weight: 600, family: theme.serif });
     if (over && this.results.length < ROUNDS) words(g, "Enter, or press here: next round", arena.w - 14, arena.h - theme.label * 1.1, { align: "right", colour: theme.soft });
     return this.celebrate(arena, now, this.shown >= longest) || moving || this.shown < longest;
   }
