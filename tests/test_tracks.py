@@ -176,6 +176,13 @@ def test_tracks_without_a_whiff_have_no_recovery_and_are_counted(tmp_path):
     assert [one.track.trial for one in tracks.recoveries().found] == ["0"]
 
 
+def test_one_individual_has_no_interval_which_is_said(tmp_path):
+    rows = [(fly, *row, "fed" if fly else "starved") for fly in range(3) for row in upwind(30)]
+    recoveries = wc.read_tracks(table(tmp_path / "a.csv", rows, "fly,t,x,y,whiff,group"), units="cells").recoveries()
+    assert "starved: recoveries of one individual, so there is no interval." in recoveries.left_out
+    assert not any(line.startswith("fed") for line in recoveries.left_out)
+
+
 def test_copies_of_a_frame_are_left_out_and_counted(tmp_path):
     rows = [row for row in upwind(30) for _ in range(2)]
     tracks = wc.read_tracks(table(tmp_path / "a.csv", rows), units="cells")

@@ -130,6 +130,7 @@ BASES = {
     ("runs", "prune"): ("--store", "runs", "--dry-run"),
     ("bayes", "solve"): ("-e", "dense", *_PLUME, *_OWN, "--backups", "1", "--out", "made.npz"),
     ("bayes", "evaluate"): ("bayes.npz", *_PLUME, *_OWN, "--snapshots", "1"),
+    ("bayes", "export"): ("made.pomdp", "-e", "dense", *_PLUME, *_OWN),
     ("pomdp", "solve"): ("tiger.pomdp", "--backups", "1"),
     ("plume", "simulate"): ("made.npz", "--snapshots", "4", "--spin-up", "1", "--fill", "1", "--points", "8,8,8",
                             "--length", "8", "--width", "5", "--target", "none"),

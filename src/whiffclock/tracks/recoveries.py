@@ -247,4 +247,8 @@ def _sentences(tracks: Tracks, every: list, found: tuple[Recovery, ...], how: Re
         (cut["end"], f"{cut['end']:,} of {len(found):,} recoveries are cut short by the end of the track."),
         (len(without), f"{len(without)} of {len(tracks.individuals)} individuals have no recovery."),
     )
-    return (*tracks.left_out, *(line for count, line in lines if count))
+    of = {(one.track.condition, one.track.individual) for one in found}
+    groups = [condition for condition, _ in sorted(of)]
+    alone = [condition for condition in dict.fromkeys(groups) if groups.count(condition) == 1]
+    single = [f"{name or 'All'}: recoveries of one individual, so there is no interval." for name in alone]
+    return (*tracks.left_out, *(line for count, line in lines if count), *single)
