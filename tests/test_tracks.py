@@ -67,6 +67,29 @@ def test_tracks_on_the_grid_give_back_the_metrics_exactly(tmp_path, degrees, ste
     assert tracks.recoveries(steps=steps).metrics == pytest.approx(np.array(expected), nan_ok=True, abs=1e-9)
 
 
+def programs(rng, count):
+    """Paths of agents on blanks: a surge with sidesteps, casts that widen, a return and casts again."""
+    for _ in range(count):
+        surge = "".join("U" * rng.integers(1, 4) + rng.choice(["", "+", "-"]) for _ in range(rng.integers(2, 5)))
+        casts = "".join("+-"[i % 2] * int(width) + "U" for i, width in enumerate(np.cumsum(rng.integers(2, 6, size=4))))
+        moves = surge + casts + "D" * rng.integers(4, 15) + "+" * rng.integers(3, 9)
+        yield np.cumsum([(0, 0), *DISPLACEMENT[["U+-D".index(move) for move in moves]]], axis=0)
+
+
+def test_continuous_tracks_give_back_the_medians_within_a_tenth(tmp_path):
+    rng, rows, truth = np.random.default_rng(2), [], []
+    for n, path in enumerate(programs(rng, 200)):
+        place, degrees = example.smoothed(path, rng), rng.uniform(-180, 180)
+        seen = (place @ [1, 1j]) * 2.5 * np.exp(1j * math.radians(degrees))
+        whiff = [1, *[0] * (len(seen) - 1)]
+        rows += [(n, t / 20, p.real, p.imag, w, degrees) for t, (p, w) in enumerate(zip(seen, whiff, strict=True))]
+        truth.append(astuple(geometry(path)))
+    path = table(tmp_path / "a.csv", rows, "trial,time_s,x_mm,y_mm,whiff,wind_deg")
+    found = wc.read_tracks(path, cell=2.5).recoveries(move_s=0.5, blank=1).metrics
+    assert np.isnan(found).any(axis=1).mean() < 0.05
+    assert np.nanmedian(found, axis=0) == pytest.approx(np.median(truth, axis=0), rel=0.1)
+
+
 def test_everything_assumed_is_said(tmp_path):
     tracks = wc.read_tracks(table(tmp_path / "a.csv", upwind(), "frame,pos_x,pos_y,signal"), units="px", fps=10)
     assert {name: (one.value, one.confidence) for name, one in tracks.said.items()} == {

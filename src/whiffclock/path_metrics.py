@@ -125,7 +125,7 @@ def geometry(path: ArrayLike, steps: ArrayLike | None = None) -> Geometry:
     return_start = _first_run(downwind, RETURN_BEGINS)
     x, y = path.T
     return Geometry(
-        surge_length=-moves[:surge_end, 0][upwind[:surge_end]].sum().item(),
+        surge_length=np.maximum(-moves[:surge_end, 0], 0).sum().item(),
         cast_width=np.ptp(y).item(),
         upwind_search=(x[0] - x.min()).item(),
         downwind_return_printed=np.ptp(x).item(),

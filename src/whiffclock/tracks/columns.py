@@ -36,6 +36,8 @@ _SAME_UNIT = {"pixel": "px", "pixels": "px", "sec": "s"}
 _COUNTS = ("frame", "frames", "frame_id", "frame_number", "frame_idx", "snapshot")
 #: Columns of the public arrays of walking flies.
 FLY_COLUMNS = ("trajectory", "t", "x", "y", "speed", "orientation", "angular_velocity", "signal")
+#: Rows of an array that are copied at a time.
+_PART = 10**6
 LABELS = ("individual", "trial", "condition")
 
 
@@ -159,35 +161,52 @@ def array_columns(path: Path, given: Mapping[str, str]) -> Raw:
     """The columns of a ``.npy`` array: structured, or the eight columns of walking flies."""
     with reading(path, "an array of tracks"):
         array = _array(path)
-        if array.dtype.names:
-            names = list(array.dtype.names)
-            columns = [np.ravel(array[name]) for name in names]
-        else:
-            names, columns = list(FLY_COLUMNS), _eight(path, array)
-        chosen = chosen_columns(path, names, given)
-        picked = {role: columns[at] for role, (at, _) in chosen.items()}
-        values = {role: np.asarray(one, dtype=np.float64) for role, one in picked.items() if role not in LABELS}
-        made = Raw(path.name, values, {role: labelled(one) for role, one in picked.items() if role in LABELS})
+        named = array.dtype.names
+        chosen = chosen_columns(path, list(named or FLY_COLUMNS), given)
+        made = Raw(path.name, {})
+        for role, (at, _) in chosen.items():
+            column = _column(path, array, at)
+            if role in LABELS:
+                made.labels[role] = labelled(column)
+            else:
+                made.values[role] = np.asarray(column, dtype=np.float64)
+        columns = {**made.values, **{role: codes for role, (codes, _) in made.labels.items()}}
+        lengths = sorted({len(one) for one in columns.values()})
+        require(len(lengths) == 1, f"{path} has columns of different lengths: {', '.join(map(str, lengths))}.")
     made = described(made, chosen)
-    if not array.dtype.names:
+    if not named:
         why = "the eight columns of walking-fly arrays"
         made.said["columns"] = Guess(", ".join(FLY_COLUMNS), "likely", why, "")
         made.units |= {"x": "mm", "y": "mm", "t": "s"}
     return made
 
 
-def _eight(path: Path, array: np.ndarray) -> list[np.ndarray]:
-    """Eight columns from an array of two dimensions, or from eight arrays."""
-    if array.dtype == object and array.shape == (len(FLY_COLUMNS),):
-        columns = [np.asarray(one).ravel() for one in array]
-    else:
-        both = array.ndim == 2 and len(FLY_COLUMNS) in array.shape
-        must = f"an array of tracks has the columns {', '.join(FLY_COLUMNS)}, or names of its own"
-        require(both, f"{path} has the shape {array.shape}; {must}.")
-        columns = list(array.T if array.shape[1] == len(FLY_COLUMNS) else array)
-    lengths = {len(one) for one in columns}
-    require(len(lengths) == 1, f"{path} has columns of different lengths: {', '.join(map(str, sorted(lengths)))}.")
-    return columns
+def _column(path: Path, array: np.ndarray, at: int) -> np.ndarray:
+    """A column of a structured array, of an array of two dimensions, or of eight arrays.
+
+    It is copied in parts, each from a new mapping of the file, so that the rest of the file takes no memory.
+    """
+    count = len(FLY_COLUMNS)
+    if array.dtype.kind == "O" and array.shape == (count,):
+        return np.asarray(array[at]).ravel()
+    both = array.dtype.names is not None or (array.ndim == 2 and count in array.shape)
+    must = f"an array of tracks has the columns {', '.join(FLY_COLUMNS)}, or names of its own"
+    require(both, f"{path} has the shape {array.shape}; {must}.")
+    if array.dtype.kind == "O":
+        return _one(array, at)
+    found = _one(array, at)
+    made = np.empty(found.shape, dtype=found.dtype)
+    for first in range(0, len(made), _PART):
+        rows = slice(first, first + _PART)
+        made[rows] = _one(np.load(path, mmap_mode="r", allow_pickle=False), at)[rows]
+    return made
+
+
+def _one(array: np.ndarray, at: int) -> np.ndarray:
+    """One field, or one of eight columns or rows."""
+    if array.dtype.names:
+        return np.ravel(array[array.dtype.names[at]])
+    return array[:, at] if array.shape[1] == len(FLY_COLUMNS) else array[at]
 
 
 class _StoredType:
@@ -238,4 +257,4 @@ def _array(path: Path) -> np.ndarray:
         file.seek(0)
         require_npy(file, path.stat().st_size, "the array")
         require(dtype.names is not None or dtype.kind in "fiub", f"it has values of the type {dtype}")
-    return np.load(path, allow_pickle=False)
+    return np.load(path, mmap_mode="r", allow_pickle=False)
