@@ -85,6 +85,18 @@ def test_wrong_protocols_are_refused(values, sentence, tmp_path):
         wc.assay(values, wc.shipped("clock-sparse"))
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"), [((3,), "protocol is 3; it must be the name"), (("no.toml",), "no.toml")]
+)
+def test_what_is_no_protocol_is_refused(words, sentence):
+    with pytest.raises(wc.InputError, match=sentence):
+        wc.assay(*words, wc.shipped("clock-sparse"))
+    with pytest.raises(wc.InputError, match="power is 'much'; it must be a number"):
+        wc.assay(DENSE_SPARSE, wc.shipped("clock-sparse"), power="much")
+    with pytest.raises(wc.InputError, match="There is no policy to test"):
+        wc.assay(DENSE_SPARSE)
+
+
 def test_drawn_histories_are_those_of_the_record(plume):
     draw = DrawSettings("sparse", histories=5, length=30, seed=4)
     found = draw_histories(plume, draw)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from whiffclock.arguments import path_of
 from whiffclock.disk import naming, read_toml
 from whiffclock.params import NOT_NEGATIVE, InputError, Settings, Valid, checked, require
 from whiffclock.plain_values import plain, shown
@@ -85,7 +86,7 @@ def read_protocol(source: Path | str | Mapping[str, Any]) -> Protocol:
     """A protocol from a TOML file, or from a dictionary of the same contents."""
     if isinstance(source, Mapping):
         return _protocol(dict(source), Path())
-    path = Path(source)
+    path = path_of(source, "protocol")
     values = read_toml(path)
     with naming(path):
         return _protocol(values, path.parent)

@@ -18,12 +18,13 @@ from whiffclock.assays.power import POOL, Power, animals_of, require_simulable, 
 from whiffclock.assays.protocol import Protocol, read_protocol
 from whiffclock.assays.shares import Shares, explained
 from whiffclock.formatting import nan_to_null
-from whiffclock.params import require
+from whiffclock.params import checked, require
 from whiffclock.path_metrics import GEOMETRY, geometry
 from whiffclock.policy import Policy
 from whiffclock.progress import Bar
 from whiffclock.runs.comparison import contenders
 from whiffclock.tracks.recoveries import Recoveries
+from whiffclock.tracks.track import Tracks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +155,7 @@ class Assay:
 
 
 def assay(
-    protocol: Path | str | Mapping[str, Any] | Recoveries,
+    protocol: Path | str | Mapping[str, Any] | Recoveries | Tracks,
     policies: Policy | Sequence[Policy] | Mapping[str, Policy | Sequence[Policy]] = (),
     *,
     power: float | None = None,
@@ -188,6 +189,9 @@ def assay(
     >>> found.tested[0].shares.distinct, found.tested[0].shares.history
     (1, 0.0)
     """
+    power = checked("power", power, float | None)
+    if isinstance(protocol, Tracks):
+        protocol = protocol.recoveries()
     if isinstance(protocol, Recoveries):
         require(not policies, "Recoveries of animals were given; agents need a protocol.")
         return assay_animals(protocol, power)

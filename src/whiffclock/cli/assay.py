@@ -27,7 +27,7 @@ _PROTOCOL_HELP = "Histories and the long blank, in TOML; or tracks of animals wi
 def assay(
     *,
     protocol: Annotated[Path, typer.Argument(metavar="PROTOCOL", help=_PROTOCOL_HELP)],
-    policies: Annotated[list[Path] | None, typer.Argument(metavar="POLICY...", help=opt.POLICIES_HELP)] = None,
+    policies: Annotated[list[Path] | None, typer.Argument(metavar="[POLICY...]", help=opt.POLICIES_HELP)] = None,
     power: Annotated[
         float | None,
         "Animals and trials that show it if the history explains this share, such as .1.",
