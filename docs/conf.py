@@ -43,6 +43,7 @@ html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_extra_path = ["made/site"]
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "header_links_before_dropdown": 6,
     "navbar_align": "left",

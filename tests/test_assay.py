@@ -459,3 +459,50 @@ def test_the_command_says_how_many_animals_are_needed(protocol, tmp_path):
     found = json.loads(whiffclock("assay", protocol, tmp_path / "two.npz", "--power", "0.4", "--json").stdout)
     assert {row["trials"] for row in found["power"][0]["found"]} == {1, 4, 16}
     assert found["power"][0]["enough"]["1"] >= found["power"][0]["enough"]["16"] >= 3
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table of tracks with two conditions."""
+    rows = ["fly,trial,condition,t,x_mm,y_mm,whiff"]
+    for i, one in enumerate(animals().tracks):
+        places = zip(one.t, one.position, one.whiff, strict=True)
+        rows += [f"{one.individual},{i},{one.condition},{t},{x:.3f},{y:.3f},{int(w)}" for t, (x, y), w in places]
+    path = tmp_path / "flies.csv"
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_the_command_reads_tracks_with_conditions(table, tmp_path):
+    words = ("assay", table, "--cell", "1", "--move-s", "1", "--blank", "20")
+    done = whiffclock(*words, "--out", tmp_path / "out")
+    assert done.returncode == 0
+    text = " ".join(done.stdout.split())
+    assert "Recovery after 2 conditions, 20 moves" in text
+    assert "wind right (assumed:" in text
+    assert "12 recoveries of 4 individuals over 20 s; a cell is 1 mm, a move 1 s." in text
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert (tmp_path / "out" / "assay.png").exists()
+    found = json.loads(whiffclock(*words, "--json").stdout)["tested"][0]
+    same = wc.assay(wc.read_tracks(table, cell=1).recoveries(move_s=1, blank=20)).tested[0]
+    assert found["history"] == same.shares.history
+    assert set(found["metrics"]) == {"near", "far"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("flies.csv", "clock-sparse"), "flies.csv is not a protocol (.toml), which policies need"),
+        (("flies.csv", "--steps", "length"), "compares positions at equal times"),
+        (("flies.csv", "--columns", "condition=fly"), "two conditions with 2 individuals each"),
+        (("flies.csv", "--power", "7"), "share of 7; it must lie between 0 and 1"),
+        (("protocol.toml", "clock-sparse", "--cell", "2", "--move-s", "1"), "options of tracks (--cell, --move-s)"),
+        (("protocol.toml",), "No policy was given"),
+    ],
+)
+def test_wrong_words_are_one_sentence(table, protocol, tmp_path, words, sentence):
+    done = whiffclock("assay", *words, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "out").exists()

@@ -219,7 +219,7 @@ def test_thinned_vectors_keep_the_bounds_of_visited_beliefs(seed):
 
     def watched(tree):
         kept["beliefs"], kept["lower"], kept["before"] = _visited(tree), tree.lower.copy(), len(tree.vectors)
-        kept["slack"] = _SLACK * (tree.upper[0] - tree.lower[0])
+        kept["slack"] = _SLACK * (1 - block.discount) * (tree.upper[0] - tree.lower[0])
         thin(tree)
 
     with pytest.MonkeyPatch.context() as patch:

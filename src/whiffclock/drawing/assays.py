@@ -71,6 +71,8 @@ def metrics_table(assay: Assay) -> Table:
         groups = range(len(found.conditions)) if several else [None]
         for i in groups:
             chosen = one.metrics if i is None else one.metrics[found.condition == i]
+            if i is None and one.shares.deterministic:  # repeats are the same
+                chosen = one.metrics[np.unique(found.condition, return_index=True)[1]]
             own = (one.name,) if i is None else ("" if i else one.name, found.conditions[i])
             add_row(table, *own, *(median_over_range(chosen[:, column].tolist()) for column in columns))
     return table

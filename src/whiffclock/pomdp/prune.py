@@ -8,8 +8,8 @@ import numpy as np
 
 from whiffclock.pomdp.tree import Tree
 
-#: Share of the gap at the root by which the bound of a visited belief may fall when vectors are thinned.
-_SLACK = 1e-3
+#: Share of the gap at the root that thinning may cost in all: at each step, 1 - discount times as much.
+_SLACK = 1e-2
 #: Memory for visited beliefs; the vectors of those for which there is no room are kept.
 _ROOM = 2**28
 
@@ -55,7 +55,7 @@ def thin(tree: Tree) -> None:
     In each block, the vector that most beliefs call their best is kept, with it go all beliefs for which it is good
     enough, and so on until no belief is left. The tree is of no use afterwards.
     """
-    vectors, slack = tree.vectors, _SLACK * float(tree.upper[0] - tree.lower[0])
+    vectors, slack = tree.vectors, _SLACK * (1 - tree.model.discount) * float(tree.upper[0] - tree.lower[0])
     beliefs, lower, nodes = _visited(tree), tree.lower[: tree.size], defaultdict[int, list[int]](list)
     always = defaultdict[int, set[int]](set)
     for node in range(tree.size):
