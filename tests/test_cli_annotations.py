@@ -171,4 +171,4 @@ def test_the_defaults_of_commands_are_those_of_the_settings(hint, made):
 
 def test_the_solver_has_a_budget_in_time_unless_one_in_backups_is_given():
     assert with_budget(called("--needed", "1", hint=Solver)[1]) == SolverSettings()
-    assert with_budget(called("--needed", "1", "--backups", "5", hint=Solver)[1]) == SolverSettings(None, 5)
+    assert with_budget(called("--needed", "1", "--backups", "5", hint=Solver)[1]) == SolverSettings(None, backups=5)

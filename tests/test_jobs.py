@@ -353,6 +353,6 @@ def test_defaults_that_keys_leave_out(plume):
     assert [*OptimizeSettings().to_dict().values()] == optimizing
     assert [*BayesSettings().to_dict().values()] == [0.98, 1e-3, "independent"]
     assert [*BranchSettings().to_dict().values()] == [100, 100, 500, 0]
-    assert [*SolverSettings().to_dict().values()] == [60.0, None, 1e-3, 1000.0, "mixed", 0]
+    assert [*SolverSettings().to_dict().values()] == [60.0, None, None, 1e-3, 1000.0, "mixed", 0]
     assert clock().spec == {"maker": "clock", "length": 500, "taus": [], "split_zero": False, "literal_tau": False}
     assert window().spec == {"maker": "window", "n": 4, "length": 500}

@@ -18,6 +18,7 @@ from clock_settings import ClockSettings
 import whiffclock.agents.bayes
 import whiffclock.plume.simulate.recipe
 import whiffclock.pomdp.solver  # noqa: F401  (the settings below are found by their base class)
+from whiffclock.assays.protocol import DrawSettings
 from whiffclock.paper.profiles import PROFILES, Profile
 from whiffclock.params import BayesSettings, EvaluationSettings, InputError, LearningSettings, Settings, WorldSettings
 from whiffclock.plume.calibration import CrosswindProfile, Target
@@ -113,6 +114,7 @@ NASTY = [
     {"a": 1}, {3: 4}, {1, 2}, range(2), object(), int, np.int64, print, lambda: None, "x" * 1000, "a\nb", "\x1b[31m",
 ]  # fmt: skip
 REQUIRED = {
+    DrawSettings: {"environment": "sparse"},
     Profile: PROFILES["quick"].to_dict(),
     Size: SIZES["quick"].to_dict(),
     CrosswindProfile: {"c": 1e-6, "amplitude": (0.5,), "width": (2.0,), "shape": (2.0,)},

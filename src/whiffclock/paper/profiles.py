@@ -15,7 +15,7 @@ deep      1,156   3,000,001  3,220 million  70 min
 ========  ======  =========  =============  =======
 
 Agents in the scan of tau have fewer episodes, a few others twice as many; a training of any length keeps the shape of
-the schedules. ``deep`` has more agents where these decide a claim: 36 per other initial condition, 16 per tau, and 20
+the schedules. ``deep`` has more agents where these decide a claim: 36 per other initial condition, 24 per tau, and 20
 that are trained for twice the episodes. In the folder of a ``paper`` run it continues that run.
 """
 

@@ -27,7 +27,7 @@ from whiffclock.params import require
 FOLDER = Path(str(resources.files("whiffclock"))) / "data" / "reference"
 _VERDICTS = "verdicts.json"
 #: Numbers are multiples of 2^-bits, 2^-20 (a millionth) by default; those that may be very small keep their digits.
-_BITS = {"curve": 11, "strata": 15, "sampled": 15, "concentration": None, "weight": None}
+_BITS = {"curve": 11, "strata": 17, "sampled": 15, "concentration": None, "weight": None}
 #: Coordinates that figures or claims read, of variables of which they do not read all.
 _KEPT = {
     "curve": ("column", ["episode", "G"]),
