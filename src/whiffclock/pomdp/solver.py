@@ -117,7 +117,7 @@ class _Run:
                 self.after_pruning = max(len(self.vectors), 500)
             if self._elapsed() - self.history[-1].seconds > 0.1:
                 progress(self._record())
-        self._record()  # before vectors are dropped, most memory is held
+        progress(self._record())  # before vectors are dropped, most memory is held
         prune(self.tree)
         if self.bound.interpolates:
             thin(self.tree)
