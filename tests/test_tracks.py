@@ -296,3 +296,10 @@ def test_datasets_of_movement_are_read(tmp_path, plural):
     ]
     with pytest.raises(InputError, match="no keypoint 'tail'; it has head, thorax"):
         wc.read_tracks(tmp_path / "poses.nc", units="px", keypoint="tail")
+
+
+def test_columns_that_are_all_given_are_not_called_a_guess(tmp_path):
+    table = tmp_path / "walk.csv"
+    table.write_text("\n".join(["a,b,c,d", *(f"{t},{-t},0,{int(t % 9 == 0)}" for t in range(30))]), encoding="utf-8")
+    said = wc.read_tracks(table, columns="t=a,x=b,y=c,whiff=d", units="cells").said["columns"]
+    assert (said.confidence, said.because) == ("given", "by --columns")

@@ -66,7 +66,7 @@ def table_columns(path: Path, given: Mapping[str, str]) -> Raw:
         rows = open_rows(path, files)
         chosen = chosen_columns(path, rows.names, given)
         parts = rows.parts([at for at, _ in chosen.values()])
-        return _collected(path, chosen, parts)
+        return described(_collected(path, chosen, parts), chosen, given)
 
 
 def chosen_columns(path: Path, names: list[str], given: Mapping[str, str]) -> dict[str, tuple[int, str]]:
@@ -104,12 +104,13 @@ def _unit(name: str) -> str:
     return _SAME_UNIT.get(found[2], found[2]) if found else ""
 
 
-def described(raw: Raw, chosen: Mapping[str, tuple[int, str]], given: Iterable[str] = ()) -> Raw:
+def described(raw: Raw, chosen: Mapping[str, tuple[int, str]], given: Mapping[str, str]) -> Raw:
     """Units and kinds of the columns by their names, and what is said of them."""
     raw.units = {role: unit for role, (_, name) in chosen.items() if (unit := _unit(name))}
     raw.frames = "t" in chosen and re.split(r"[\s(\[]", chosen["t"][1].strip().lower())[0] in _COUNTS
     text = ", ".join(f"{role}={name}" if role != name else role for role, (_, name) in chosen.items())
-    raw.said["columns"] = Guess(text, "given" if set(chosen) <= {*given} else "likely", "by their names", "--columns")
+    how = ("given", "by --columns") if chosen.keys() <= given.keys() else ("likely", "by their names")
+    raw.said["columns"] = Guess(text, *how, "--columns")
     return raw
 
 
@@ -131,7 +132,7 @@ def _collected(path: Path, chosen: dict[str, tuple[int, str]], parts: Iterable[A
     require(rows > 0, f"{path} is a table without rows.")
     raw = Raw(path.name, {role: np.concatenate(values.pop(role)) for role in [*values]})
     raw.labels = {role: (np.concatenate(some), list(known[role])) for role, some in codes.items()}
-    return described(raw, chosen)
+    return raw
 
 
 def _codes(column: Any, known: dict[str, int]) -> np.ndarray:
@@ -173,7 +174,7 @@ def array_columns(path: Path, given: Mapping[str, str]) -> Raw:
         columns = {**made.values, **{role: codes for role, (codes, _) in made.labels.items()}}
         lengths = sorted({len(one) for one in columns.values()})
         require(len(lengths) == 1, f"{path} has columns of different lengths: {', '.join(map(str, lengths))}.")
-    made = described(made, chosen)
+    made = described(made, chosen, given)
     if not named:
         why = "the eight columns of walking-fly arrays"
         made.said["columns"] = Guess(", ".join(FLY_COLUMNS), "likely", why, "")
